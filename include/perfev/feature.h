@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfev/feature.h - feature sections: what a recording says about the machine and the session
+ *
+ * A section is bytes in the recording's byte order (@swapped tells); decoders give views into it.
+ */
+#ifndef PERFEV_FEATURE_H
+#define PERFEV_FEATURE_H
+
+#include <perfev/common.h>
+
+PERFEV_BEGIN
+
+enum perfev_feature {
+	PERFEV_FEATURE_TRACING_DATA = 1,
+	PERFEV_FEATURE_BUILD_ID = 2,
+	PERFEV_FEATURE_HOSTNAME = 3,
+	PERFEV_FEATURE_OSRELEASE = 4,
+	PERFEV_FEATURE_VERSION = 5,
+	PERFEV_FEATURE_ARCH = 6,
+	PERFEV_FEATURE_NRCPUS = 7,
+	PERFEV_FEATURE_CPUDESC = 8,
+	PERFEV_FEATURE_CPUID = 9,
+	PERFEV_FEATURE_TOTAL_MEM = 10,
+	PERFEV_FEATURE_CMDLINE = 11,
+	PERFEV_FEATURE_EVENT_DESC = 12,
+	PERFEV_FEATURE_CPU_TOPOLOGY = 13,
+	PERFEV_FEATURE_NUMA_TOPOLOGY = 14,
+	PERFEV_FEATURE_BRANCH_STACK = 15,
+	PERFEV_FEATURE_PMU_MAPPINGS = 16,
+	PERFEV_FEATURE_GROUP_DESC = 17,
+	PERFEV_FEATURE_AUXTRACE = 18,
+	PERFEV_FEATURE_STAT = 19,
+	PERFEV_FEATURE_CACHE = 20,
+	PERFEV_FEATURE_SAMPLE_TIME = 21,
+	PERFEV_FEATURE_MEM_TOPOLOGY = 22,
+	PERFEV_FEATURE_CLOCKID = 23,
+	PERFEV_FEATURE_DIR_FORMAT = 24,
+	PERFEV_FEATURE_BPF_PROG_INFO = 25,
+	PERFEV_FEATURE_BPF_BTF = 26,
+	PERFEV_FEATURE_COMPRESSED = 27,
+	PERFEV_FEATURE_CPU_PMU_CAPS = 28,
+	PERFEV_FEATURE_CLOCK_DATA = 29,
+	PERFEV_FEATURE_HYBRID_TOPOLOGY = 30,
+	PERFEV_FEATURE_PMU_CAPS = 31,
+	PERFEV_FEATURE_CPU_DOMAIN_INFO = 32,
+	PERFEV_FEATURE_E_MACHINE = 33,
+	PERFEV_FEATURE_CLN_SIZE = 34,
+	PERFEV_FEATURE_COUNT = 256 /* bits of the bitmap in a file's header */
+};
+
+/* perfev_feature_name() - "HOSTNAME", ...; NULL for a number without a name */
+PERFEV_API const char *perfev_feature_name(unsigned feature);
+
+/*
+ * perfev_feature_string() - the text of a section that is one string (HOSTNAME, ARCH, ...)
+ * Return: a terminated string inside @section, or NULL when there is none.
+ */
+PERFEV_API const char *perfev_feature_string(struct perfev_bytes section, bool swapped);
+
+/*
+ * perfev_feature_strings() - the next string of a section that is a list of them (CMDLINE)
+ * @position: 0 at first; moved on by each call.
+ * Return: a terminated string inside @section, or NULL at the end.
+ */
+PERFEV_API const char *perfev_feature_strings(struct perfev_bytes section, bool swapped,
+					      size_t *position);
+
+/* One entry of BUILD_ID, and one HEADER_BUILD_ID record. */
+struct perfev_build_id {
+	uint16_t misc;	/* PERF_RECORD_MISC_KERNEL, _USER, ... */
+	int32_t pid;	/* -1: the host */
+	uint8_t size;	/* valid bytes of id */
+	uint8_t id[20];
+	const char *filename; /* terminated; inside the section */
+};
+
+/*
+ * perfev_feature_build_id() - the next entry of a BUILD_ID section
+ * @position: 0 at first; moved on by each call.
+ * Return: 1 an entry; 0 the end; -EINVAL when the section is damaged.
+ */
+PERFEV_API int perfev_feature_build_id(struct perfev_build_id *ret, struct perfev_bytes section,
+				       bool swapped, size_t *position, struct perfev_error *err);
+
+PERFEV_END
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* perfev/perfev.h - everything */
+#ifndef PERFEV_PERFEV_H
+#define PERFEV_PERFEV_H
+
+#include <perfev/abi.h>
+#include <perfev/common.h>
+#include <perfev/counter.h>
+#include <perfev/event.h>
+#include <perfev/feature.h>
+#include <perfev/order.h>
+#include <perfev/probe.h>
+#include <perfev/profile.h>
+#include <perfev/reader.h>
+#include <perfev/record.h>
+#include <perfev/sampler.h>
+#include <perfev/set.h>
+#include <perfev/symbols.h>
+#include <perfev/synth.h>
+#include <perfev/target.h>
+#include <perfev/writer.h>
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfev/reader.h - recordings: the records of a perf.data file, pipe or buffer, in file order
+ *
+ * The verbs are those of a sampler (sampler.h): wait, next, release, layout, event. Files of any
+ * machine are read on any host. A regular file is mapped, and its records stay valid until the
+ * reader is closed (PERFEV_RECORD_STABLE); of a pipe, until perfev_reader_release().
+ */
+#ifndef PERFEV_READER_H
+#define PERFEV_READER_H
+
+#include <perfev/feature.h>
+#include <perfev/record.h>
+
+PERFEV_BEGIN
+
+/* Types of records that tools add to the kernel's (named as perf names them). */
+enum perfev_user_record {
+	PERFEV_RECORD_USER_FIRST = 64,
+	PERFEV_RECORD_HEADER_ATTR = 64,
+	PERFEV_RECORD_HEADER_EVENT_TYPE = 65,
+	PERFEV_RECORD_HEADER_TRACING_DATA = 66,
+	PERFEV_RECORD_HEADER_BUILD_ID = 67,
+	PERFEV_RECORD_FINISHED_ROUND = 68,
+	PERFEV_RECORD_ID_INDEX = 69,
+	PERFEV_RECORD_AUXTRACE_INFO = 70,
+	PERFEV_RECORD_AUXTRACE = 71,
+	PERFEV_RECORD_AUXTRACE_ERROR = 72,
+	PERFEV_RECORD_THREAD_MAP = 73,
+	PERFEV_RECORD_CPU_MAP = 74,
+	PERFEV_RECORD_STAT_CONFIG = 75,
+	PERFEV_RECORD_STAT = 76,
+	PERFEV_RECORD_STAT_ROUND = 77,
+	PERFEV_RECORD_EVENT_UPDATE = 78,
+	PERFEV_RECORD_TIME_CONV = 79,
+	PERFEV_RECORD_HEADER_FEATURE = 80,
+	PERFEV_RECORD_COMPRESSED = 81,
+	PERFEV_RECORD_FINISHED_INIT = 82,
+	PERFEV_RECORD_COMPRESSED2 = 83,
+	PERFEV_RECORD_BPF_METADATA = 84,
+	PERFEV_RECORD_SCHEDSTAT_CPU = 85,
+	PERFEV_RECORD_SCHEDSTAT_DOMAIN = 86,
+	PERFEV_RECORD_SIMPLEPERF_FIRST = 32768 /* from here the header has a 32-bit size, no misc */
+};
+
+struct perfev_reader_opts {
+	size_t size;
+	uint32_t partial; /* not 0: damage ends the records; perfev_reader_damage() says what it was */
+	uint32_t reserved;
+};
+
+struct perfev_reader;
+
+/*
+ * perfev_reader_open() - open a recording
+ * @path: a file, or "-" for standard input.
+ * Return: 0; -ENOENT, -EACCES, ...; -EINVAL (why FORMAT) when it is no recording, (why TRUNCATED,
+ * CORRUPT) when its header is damaged.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_reader_open(struct perfev_reader **ret, const char *path,
+				  const struct perfev_reader_opts *opts, struct perfev_error *err);
+
+/* perfev_reader_open_memory() - the same of a buffer, which must live until the reader is closed
+ * @name: what to call it in errors. */
+PERFEV_API int perfev_reader_open_memory(struct perfev_reader **ret, struct perfev_bytes bytes,
+					 const char *name, const struct perfev_reader_opts *opts,
+					 struct perfev_error *err);
+PERFEV_API void perfev_reader_close(struct perfev_reader *reader);
+
+/* perfev_reader_wait() - until there are records; a file always has them until its end
+ * Return: 1, or 0 at the end. */
+PERFEV_API int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms,
+				  struct perfev_error *err);
+
+/*
+ * perfev_reader_next() - the next record, in the order of the file
+ * Return: 1 a record; 0 the end; -EINVAL (why TRUNCATED or CORRUPT) with err->where = the offset.
+ */
+PERFEV_API int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
+				  struct perfev_error *err);
+
+/* perfev_reader_release() - give back what was handed out (of a pipe; a mapped file keeps it) */
+PERFEV_API void perfev_reader_release(struct perfev_reader *reader);
+
+/* The layout of a record: of the event that wrote it, found by its id. Lives until the reader is
+ * closed. NULL for records of tools, and for ids that no event has. */
+PERFEV_API const struct perfev_layout *perfev_reader_layout(const struct perfev_reader *reader,
+							    const struct perfev_record *record);
+/* The index of the event that wrote the record, or -1. */
+PERFEV_API int perfev_reader_event(const struct perfev_reader *reader,
+				   const struct perfev_record *record);
+
+/* An event of the recording. In a pipe events come with the first records. */
+struct perfev_reader_event_info {
+	const char *name;
+	const struct perf_event_attr *attr;
+	const struct perfev_layout *layout;
+	const uint64_t *ids; /* host byte order */
+	size_t id_count;
+};
+
+PERFEV_API size_t perfev_reader_event_count(const struct perfev_reader *reader);
+PERFEV_API bool perfev_reader_event_at(const struct perfev_reader *reader, size_t index,
+				       struct perfev_reader_event_info *ret);
+
+/* What the file says of itself. */
+struct perfev_reader_info {
+	uint64_t size;	      /* bytes of the file; 0 for a pipe */
+	uint64_t data_offset; /* where the records begin */
+	uint64_t data_size;   /* their bytes; 0 when the recorder did not end in order */
+	uint64_t position;    /* offset of the next record */
+	uint32_t version;     /* 1 or 2 */
+	bool pipe;	      /* the streamed form */
+	bool swapped;	      /* the other byte order */
+	bool cut;	      /* data_size is 0: the recorder was killed, and features are missing */
+};
+
+PERFEV_API void perfev_reader_info(const struct perfev_reader *reader,
+				   struct perfev_reader_info *ret);
+
+/* perfev_reader_feature() - the raw bytes of a feature section (feature.h has their decoders)
+ * Return: true, or false when the recording does not have it. */
+PERFEV_API bool perfev_reader_feature(const struct perfev_reader *reader, unsigned feature,
+				      struct perfev_bytes *ret);
+
+/* With opts.partial: what ended the records before their time, or NULL. */
+PERFEV_API const struct perfev_error *perfev_reader_damage(const struct perfev_reader *reader);
+
+PERFEV_END
+
+#endif

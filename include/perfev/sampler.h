@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfev/sampler.h - samplers: events that write records into rings, and the way to read them
+ *
+ * Events on one CPU share one ring. The loop of every consumer:
+ *
+ *	while (perfev_sampler_wait(sampler, timeout_ms, &err) > 0) {
+ *		while (perfev_sampler_next(sampler, &record, &err) > 0)
+ *			... use the record ...
+ *		perfev_sampler_release(sampler);
+ *	}
+ *
+ * perfev_reader (reader.h) has the same verbs, so that the same loop reads a file.
+ *
+ * Nothing is lost silently: when a ring is full the kernel drops records, says how many in a LOST
+ * record, and perfev_sampler_loss() sums what is known.
+ */
+#ifndef PERFEV_SAMPLER_H
+#define PERFEV_SAMPLER_H
+
+#include <perfev/counter.h>
+#include <perfev/record.h>
+
+PERFEV_BEGIN
+
+struct perfev_sampler_opts {
+	size_t size;
+	uint64_t ring_bytes; /* data bytes of a ring, rounded up to a power of two; 0: 512 KiB */
+	uint32_t may_drop;   /* enum perfev_drop */
+	uint32_t partial;    /* not 0: events that cannot be opened are left out */
+};
+
+struct perfev_sampler;
+
+/*
+ * perfev_sampler_open() - open events and map their rings
+ * @events: what to sample is in their attrs: period or frequency, sample_type, side-band switches.
+ * @on: any target.
+ *
+ * Added to the attrs, in the sampler's own copies: sample_id_all, and IDENTIFIER when there is more
+ * than one event, so that records can be told apart; a watermark of a quarter ring when neither
+ * wakeup_events nor wakeup_watermark is set; read_format gets ID and, where the kernel has it, LOST.
+ * The copies are what perfev_sampler_layout() shows.
+ *
+ * With attr.inherit the rings are per CPU, because the kernel cannot map an inherited event that is
+ * bound to no CPU.
+ *
+ * Return: 0, or a negative errno.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_sampler_open(struct perfev_sampler **ret,
+				   const struct perfev_event *const *events, size_t count,
+				   struct perfev_target on, const struct perfev_sampler_opts *opts,
+				   struct perfev_error *err);
+PERFEV_API void perfev_sampler_close(struct perfev_sampler *sampler);
+
+PERFEV_API int perfev_sampler_start(struct perfev_sampler *sampler, struct perfev_error *err);
+PERFEV_API int perfev_sampler_stop(struct perfev_sampler *sampler, struct perfev_error *err);
+
+/*
+ * perfev_sampler_wait() - sleep until there are records
+ * Looks at the rings before it sleeps. @timeout_ms: -1 is no limit, 0 does not sleep.
+ * Return: 1 there are records; 0 the time is over, or every target has ended and all has been read
+ * (perfev_sampler_ended() tells); -EINTR a signal came; another negative errno.
+ */
+PERFEV_API int perfev_sampler_wait(struct perfev_sampler *sampler, int timeout_ms,
+				   struct perfev_error *err);
+
+/* perfev_sampler_ended() - all targets have ended, and their records were handed out */
+PERFEV_API bool perfev_sampler_ended(const struct perfev_sampler *sampler);
+
+/*
+ * perfev_sampler_next() - the next record, ring after ring
+ * The record's bytes live until perfev_sampler_release(). A pass over the rings shows what was in
+ * them when the pass came to each; it ends with 0, and the next call begins a new pass.
+ * Return: 1 a record; 0 the end of the pass; -EBADMSG (why CORRUPT) when a ring holds what cannot
+ * be: that ring is passed over up to its head.
+ */
+PERFEV_API int perfev_sampler_next(struct perfev_sampler *sampler, struct perfev_record *ret,
+				   struct perfev_error *err);
+
+/* perfev_sampler_release() - give back to the kernel everything that was handed out */
+PERFEV_API void perfev_sampler_release(struct perfev_sampler *sampler);
+
+/* The layout of a record: of the event that wrote it. Lives until the sampler is closed; NULL for a
+ * record that carries the id of no event of this sampler. */
+PERFEV_API const struct perfev_layout *perfev_sampler_layout(const struct perfev_sampler *sampler,
+							     const struct perfev_record *record);
+
+/* The index of the event that wrote the record, or -1. */
+PERFEV_API int perfev_sampler_event(const struct perfev_sampler *sampler,
+				    const struct perfev_record *record);
+
+/* A descriptor that polls readable when a ring wants to be read. Polling takes the kernel's mark
+ * away: after each wake-up call perfev_sampler_wait() with timeout 0, and read till it returns 0. */
+PERFEV_API int perfev_sampler_fd(const struct perfev_sampler *sampler);
+
+/* One opened event: what a file has to know about it. */
+struct perfev_sampler_event_info {
+	const char *name;
+	const struct perf_event_attr *attr; /* as opened */
+	const struct perfev_error *error;   /* why it could not be opened, or NULL */
+	uint32_t dropped;		    /* enum perfev_drop */
+	uint32_t id_count;
+};
+
+/* What a descriptor of an event is bound to. */
+struct perfev_sampler_id {
+	uint64_t id;
+	uint32_t ring;
+	int32_t cpu, tid; /* -1: any */
+};
+
+PERFEV_API size_t perfev_sampler_event_count(const struct perfev_sampler *sampler);
+PERFEV_API bool perfev_sampler_event_at(const struct perfev_sampler *sampler, size_t index,
+					struct perfev_sampler_event_info *ret);
+/* The ids of the event at @event: @index below its id_count. */
+PERFEV_API bool perfev_sampler_id_at(const struct perfev_sampler *sampler, size_t event,
+				     size_t index, struct perfev_sampler_id *ret);
+
+/* The rings: their number, and their size in bytes, which may be less than was asked for. */
+PERFEV_API size_t perfev_sampler_ring_count(const struct perfev_sampler *sampler);
+PERFEV_API uint64_t perfev_sampler_ring_bytes(const struct perfev_sampler *sampler);
+
+/* What is known to be lost, over all rings since the start. */
+struct perfev_loss {
+	uint64_t records;  /* dropped from rings: for each the larger of what follows */
+	uint64_t said;	   /* by LOST records */
+	uint64_t counted;  /* by PERF_FORMAT_LOST */
+	uint64_t samples;  /* by LOST_SAMPLES records: dropped by the hardware's own buffer */
+	bool exact;	   /* the kernel has PERF_FORMAT_LOST; else records is a lower bound */
+};
+
+PERFEV_API int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss *ret,
+				   struct perfev_error *err);
+/* The count of PERF_FORMAT_LOST of one descriptor; 0 where the kernel has none. */
+PERFEV_API uint64_t perfev_sampler_id_lost(const struct perfev_sampler *sampler, size_t event,
+					   size_t index);
+
+PERFEV_END
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfev/symbols.h - from addresses to names
+ *
+ * Address spaces are replayed from records, which must come in the order of time: feed every record,
+ * and ask for addresses in between. Files are looked for by what the recording says of them; one whose
+ * build-id differs from the recording's is not used.
+ */
+#ifndef PERFEV_SYMBOLS_H
+#define PERFEV_SYMBOLS_H
+
+#include <perfev/feature.h>
+#include <perfev/record.h>
+
+PERFEV_BEGIN
+
+struct perfev_symbols_opts {
+	size_t size;
+	const char *symfs;    /* look for files below this folder; NULL: the machine's own */
+	const char *kallsyms; /* symbols of the recorded kernel; NULL: this kernel's, if it is that one */
+	uint32_t raw_names;   /* not 0: names as in the file, not demangled */
+	uint32_t reserved;
+};
+
+enum perfev_frame_flag {
+	PERFEV_FRAME_KERNEL = 1 << 0,
+	PERFEV_FRAME_UNRESOLVED = 1 << 1, /* symbol is NULL */
+	PERFEV_FRAME_INLINED = 1 << 2
+};
+
+/* What is known of an address. Strings live until the symbols are freed. */
+struct perfev_frame {
+	const char *symbol; /* NULL when it has no name */
+	const char *module; /* the file, "[kernel.kallsyms]", "[vdso]", ...; "[unknown]" */
+	uint64_t address;   /* in the module's own addresses: of the symbol's start, or, without a
+			     * name, of the place itself */
+	uint32_t flags;	    /* enum perfev_frame_flag */
+	uint32_t module_id; /* for perfev_symbols_module() */
+	uint32_t key;	    /* the same for the same symbol (or nameless place), counted from 0 */
+	uint32_t offset;    /* bytes from the symbol's start */
+};
+
+struct perfev_symbols;
+
+PERFEV_API int perfev_symbols_new(struct perfev_symbols **ret,
+				  const struct perfev_symbols_opts *opts, struct perfev_error *err);
+PERFEV_API void perfev_symbols_free(struct perfev_symbols *symbols);
+
+/*
+ * perfev_symbols_feed() - learn from a record
+ * MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL and HEADER_BUILD_ID change what is known; others are passed
+ * over.
+ * Return: 0; -EINVAL for a damaged record; -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_symbols_feed(struct perfev_symbols *symbols,
+				   const struct perfev_record *record,
+				   const struct perfev_layout *layout, struct perfev_error *err);
+
+/* perfev_symbols_build_id() - what the recording says of a file (of its BUILD_ID section) */
+PERFEV_API int perfev_symbols_build_id(struct perfev_symbols *symbols,
+				       const struct perfev_build_id *entry,
+				       struct perfev_error *err);
+
+/* An address in a recording. */
+struct perfev_place {
+	uint64_t ip;
+	int32_t pid;
+	uint32_t cpumode; /* PERF_RECORD_MISC_KERNEL, _USER, ... */
+};
+
+/*
+ * perfev_symbols_find() - what is at an address, now
+ * @ret: up to @max frames: the innermost function first, then those it is inlined in.
+ * Return: the number of frames, at least 1: an address without a name gives an unresolved frame.
+ */
+PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
+				   struct perfev_frame *ret, size_t max, struct perfev_error *err);
+
+/* perfev_symbols_comm() - the name of a thread, now; ":TID" when none was recorded
+ * Lives until the symbols are freed. */
+PERFEV_API const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid);
+
+/* A module, and what became of the search for its symbols. */
+struct perfev_module_info {
+	const char *name;
+	const char *file;	   /* where symbols were read, or NULL */
+	const char *why;	   /* why there are none, or why an address has no name */
+	struct perfev_bytes build_id; /* as recorded, or of the file; size 0: not known */
+	uint32_t symbol_count;
+};
+
+PERFEV_API bool perfev_symbols_module(const struct perfev_symbols *symbols, uint32_t module_id,
+				      struct perfev_module_info *ret);
+
+/*
+ * perfev_build_id_read() - the build-id in a file's notes
+ * @path: an ELF file, or a file that holds ELF notes only (/sys/kernel/notes).
+ * Return: its size in bytes; 0 when the file has none; a negative errno.
+ */
+PERFEV_API int perfev_build_id_read(uint8_t ret[20], const char *path, struct perfev_error *err);
+
+PERFEV_END
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfev/writer.h - write recordings that perf reads
+ *
+ *	open; add each event; start; { append ...; flush }; features; finish; close
+ *
+ * Records are not copied: perfev_writer_append() notes where they are, and perfev_writer_flush()
+ * hands them to the kernel in one call. So their bytes must stay until the flush, which comes before
+ * perfev_sampler_release() in a recorder's loop.
+ */
+#ifndef PERFEV_WRITER_H
+#define PERFEV_WRITER_H
+
+#include <perfev/feature.h>
+#include <perfev/record.h>
+
+PERFEV_BEGIN
+
+struct perfev_writer_opts {
+	size_t size;
+	uint32_t keep;	   /* not 0: an existing file is kept as PATH.old */
+	uint32_t reserved;
+};
+
+struct perfev_writer;
+
+/*
+ * perfev_writer_open() - begin a recording
+ * @path: a file (made with mode 0600), or "-": the streamed form, to standard output.
+ * Return: 0; a negative errno of open(2).
+ * Since: 0.1
+ */
+PERFEV_API int perfev_writer_open(struct perfev_writer **ret, const char *path,
+				  const struct perfev_writer_opts *opts, struct perfev_error *err);
+
+/*
+ * perfev_writer_add_event() - an event of the recording; before perfev_writer_start()
+ * @attr: read by its size; written in the smallest size that holds it, because a reader refuses one
+ *	that is larger than it knows.
+ * @ids: the ids that its records carry; copied.
+ */
+PERFEV_API int perfev_writer_add_event(struct perfev_writer *writer, const char *name,
+				       const struct perf_event_attr *attr, const uint64_t *ids,
+				       size_t id_count, struct perfev_error *err);
+
+/* perfev_writer_start() - write the header; records may follow */
+PERFEV_API int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err);
+
+/* perfev_writer_append() - note a record (and its tail); see above
+ * Return: 0; what perfev_writer_flush() returns, when it had to make room. */
+PERFEV_API int perfev_writer_append(struct perfev_writer *writer,
+				    const struct perfev_record *record, struct perfev_error *err);
+
+/*
+ * perfev_writer_flush() - write what was noted
+ * Return: 0; -ENOSPC, -EDQUOT, -EIO, ... (why DISK): the file stays as it was after the last flush
+ * that worked, and can be finished.
+ */
+PERFEV_API int perfev_writer_flush(struct perfev_writer *writer, struct perfev_error *err);
+
+/* perfev_writer_round() - flush, and mark the end of a pass over all rings (FINISHED_ROUND) */
+PERFEV_API int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err);
+
+/* Feature sections: the last one given for a feature is written, by perfev_writer_finish(), or at
+ * once in the streamed form. EVENT_DESC is written by itself. */
+PERFEV_API int perfev_writer_put_feature(struct perfev_writer *writer, unsigned feature,
+					 struct perfev_bytes section, struct perfev_error *err);
+PERFEV_API int perfev_writer_put_string(struct perfev_writer *writer, unsigned feature,
+					const char *text, struct perfev_error *err);
+PERFEV_API int perfev_writer_put_strings(struct perfev_writer *writer, unsigned feature,
+					 const char *const *texts, size_t count,
+					 struct perfev_error *err);
+PERFEV_API int perfev_writer_put_build_ids(struct perfev_writer *writer,
+					   const struct perfev_build_id *entries, size_t count,
+					   struct perfev_error *err);
+
+/* perfev_writer_bytes() - what was written so far */
+PERFEV_API uint64_t perfev_writer_bytes(const struct perfev_writer *writer);
+
+/*
+ * perfev_writer_finish() - flush, write the feature sections, complete the header
+ * Until then a reader sees a recording that was cut short, and can read all flushed rounds.
+ */
+PERFEV_API int perfev_writer_finish(struct perfev_writer *writer, struct perfev_error *err);
+PERFEV_API void perfev_writer_close(struct perfev_writer *writer);
+
+PERFEV_END
+
+#endif
