@@ -37,15 +37,15 @@ PERFEV_API void perfev_profile_free(struct perfev_profile *profile);
 PERFEV_API int perfev_profile_event(struct perfev_profile *profile, const char *name,
 				    struct perfev_error *err);
 
-/* perfev_profile_frame() - the number of a frame, which is copied when it is new
+/* perfev_profile_intern() - the number of a frame, which is copied when it is new
  * Return: 0, or -ENOMEM. */
-PERFEV_API int perfev_profile_frame(struct perfev_profile *profile, uint32_t *ret,
+PERFEV_API int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
 				    const struct perfev_profile_frame *frame,
 				    struct perfev_error *err);
 
 /* One sample. */
 struct perfev_profile_stack {
-	const uint32_t *frames; /* innermost first; numbers from perfev_profile_frame() */
+	const uint32_t *frames; /* innermost first; numbers from perfev_profile_intern() */
 	size_t count;
 	uint64_t weight; /* its period: how many events it stands for */
 	uint32_t event;

@@ -116,7 +116,7 @@ struct perfev_reader_info {
 	bool cut;	      /* data_size is 0: the recorder was killed, and features are missing */
 };
 
-PERFEV_API void perfev_reader_info(const struct perfev_reader *reader,
+PERFEV_API void perfev_reader_describe(const struct perfev_reader *reader,
 				   struct perfev_reader_info *ret);
 
 /* perfev_reader_feature() - the raw bytes of a feature section (feature.h has their decoders)

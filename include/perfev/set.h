@@ -49,7 +49,7 @@ struct perfev_set_row {
 };
 
 PERFEV_API size_t perfev_set_row_count(const struct perfev_set *set);
-PERFEV_API bool perfev_set_row(const struct perfev_set *set, size_t index,
+PERFEV_API bool perfev_set_row_at(const struct perfev_set *set, size_t index,
 			       struct perfev_set_row *ret);
 PERFEV_API int perfev_set_row_read(const struct perfev_set *set, size_t index,
 				   struct perfev_reading *ret, struct perfev_error *err);
