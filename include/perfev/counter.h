@@ -17,7 +17,7 @@ PERFEV_BEGIN
 
 enum perfev_status {
 	PERFEV_COUNTED = 0,
-	PERFEV_NOT_COUNTED, /* never scheduled, or hidden from this user: perfev_reading.why */
+	PERFEV_NOT_COUNTED, /* never scheduled, or it cannot be seen: perfev_reading.why */
 	PERFEV_ERROR_STATE, /* pinned, and could not stay on the PMU */
 	PERFEV_GONE,	    /* its PMU was removed */
 	PERFEV_NOT_SUPPORTED /* could not be opened (sets only) */
@@ -31,7 +31,8 @@ struct perfev_reading {
 	uint64_t lost;	     /* records dropped [6.0]; 0 when the kernel cannot say */
 	uint64_t id;
 	enum perfev_status status;
-	uint32_t reserved;
+	uint32_t why; /* of PERFEV_NOT_COUNTED: PERFEV_WHY_COUNTERS it never had a counter;
+		       * PERFEV_WHY_PARANOID it happens in the kernel, which was excluded */
 };
 
 /*
@@ -62,7 +63,8 @@ struct perfev_counter;
  * perfev_counter_open() - open one event on one target
  * @on: a thread, a CPU, or a cgroup on a CPU. perfev_on_process() and perfev_on_all_cpus() need a
  *	set (set.h).
- * The counter is stopped unless attr.disabled was cleared. Its descriptor is close-on-exec.
+ * The counter is stopped unless attr.disabled was cleared. Its descriptor is close-on-exec. To
+ * attr.read_format the two times are added, and PERF_FORMAT_GROUP is taken away.
  * Return: 0, or a negative errno; the error says which rule of the kernel was met.
  * Since: 0.1
  */

@@ -15,7 +15,7 @@ struct perfev_system {
 	char release[65]; /* of the kernel */
 	char arch[65];	  /* uname -m */
 	char cpu_desc[128];
-	char cpu_id[64]; /* as perf writes it: "GenuineIntel,6,85,7" */
+	char cpu_id[128]; /* as perf writes it: "GenuineIntel,6,85,7" */
 	int64_t cpus_available;
 	int64_t cpus_online;
 	int64_t memory_kb;

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Events: an attr with a name; and lists of them, with the borders of groups. */
+#include "event.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int perfev_event_new(struct perfev_event **ret, const char *name,
+		     const struct perf_event_attr *attr, struct perfev_error *err)
+{
+	uint32_t size = attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
+	struct perfev_event *event = calloc(1, sizeof(*event));
+
+	if (!event)
+		return error_memory(err);
+	memcpy(&event->attr, attr, size < sizeof(event->attr) ? size : sizeof(event->attr));
+	event->attr.size = sizeof(event->attr);
+	event->name = strdup(name);
+	if (!event->name) {
+		free(event);
+		return error_memory(err);
+	}
+	*ret = event;
+	return 0;
+}
+
+int perfev_event_copy(struct perfev_event **ret, const struct perfev_event *event,
+		      struct perfev_error *err)
+{
+	return perfev_event_new(ret, event->name, &event->attr, err);
+}
+
+void perfev_event_free(struct perfev_event *event)
+{
+	if (!event)
+		return;
+	free(event->name);
+	free(event);
+}
+
+struct perf_event_attr *perfev_event_attr(struct perfev_event *event)
+{
+	event->attr.size = sizeof(event->attr);
+	return &event->attr;
+}
+
+const char *perfev_event_name(const struct perfev_event *event)
+{
+	return event->name;
+}
+
+int perfev_event_parse(struct perfev_event **ret, const char *text, struct perfev_error *err)
+{
+	struct perfev_events *events = NULL;
+	int r = perfev_events_parse(&events, text, err);
+
+	if (r < 0)
+		return r;
+	if (events->count != 1)
+		r = error_set(err, -EINVAL, PERFEV_WHY_SYNTAX, 1,
+			      "cannot take '%s' as one event: it means %zu; use perfev_events_parse()",
+			      text, events->count);
+	else
+		r = perfev_event_copy(ret, events->items[0], err);
+	perfev_events_free(events);
+	return r;
+}
+
+int perfev_events_new(struct perfev_events **ret, struct perfev_error *err)
+{
+	struct perfev_events *events = calloc(1, sizeof(*events));
+
+	if (!events)
+		return error_memory(err);
+	*ret = events;
+	return 0;
+}
+
+void perfev_events_free(struct perfev_events *events)
+{
+	size_t i;
+
+	if (!events)
+		return;
+	for (i = 0; i < events->count; i++)
+		perfev_event_free(events->items[i]);
+	free(events->items);
+	free(events->leaders);
+	free(events);
+}
+
+int perfev_events_parse(struct perfev_events **ret, const char *text, struct perfev_error *err)
+{
+	struct perfev_events *events = NULL;
+	int r = perfev_events_new(&events, err);
+
+	if (r < 0)
+		return r;
+	r = event_text_parse(events, text, err);
+	if (r < 0) {
+		perfev_events_free(events);
+		return r;
+	}
+	*ret = events;
+	return 0;
+}
+
+static int make_room(struct perfev_events *events, struct perfev_error *err)
+{
+	struct perfev_event **items =
+		array_grow(events->items, &events->room, events->count, sizeof(*items));
+	size_t *leaders;
+
+	if (!items)
+		return error_memory(err);
+	events->items = items;
+	leaders = array_grow(events->leaders, &events->leaders_room, events->count,
+			     sizeof(*leaders));
+	if (!leaders)
+		return error_memory(err);
+	events->leaders = leaders;
+	return 0;
+}
+
+int perfev_events_add(struct perfev_events *events, const struct perfev_event *event, int leader,
+		      struct perfev_error *err)
+{
+	size_t last = events->count - 1;
+	int r;
+
+	if (leader >= 0 && (events->count == 0 || events->leaders[last] != (size_t)leader))
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot add %s to the group of event %d: that is not the last group",
+				 event->name, leader);
+	r = make_room(events, err);
+	if (r < 0)
+		return r;
+	r = perfev_event_copy(&events->items[events->count], event, err);
+	if (r < 0)
+		return r;
+	events->leaders[events->count] = leader < 0 ? events->count : (size_t)leader;
+	return (int)events->count++;
+}
+
+int perfev_events_append(struct perfev_events *events, const struct perfev_events *more,
+			 struct perfev_error *err)
+{
+	size_t base = events->count, i;
+
+	for (i = 0; i < more->count; i++) {
+		bool leads = more->leaders[i] == i;
+		int r = perfev_events_add(events, more->items[i],
+					  leads ? -1 : (int)(base + more->leaders[i]), err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+size_t perfev_events_count(const struct perfev_events *events)
+{
+	return events->count;
+}
+
+struct perfev_event *perfev_events_at(const struct perfev_events *events, size_t index)
+{
+	return events->items[index];
+}
+
+size_t perfev_events_leader(const struct perfev_events *events, size_t index)
+{
+	return events->leaders[index];
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Gathering the facts after a refused open: what the table of explain.c asks for. Runs once for each
+ * failure that somebody wants explained, so it may read files; it opens nothing that stays open.
+ */
+#include "explain.h"
+
+#include "kernel/sys.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* PMUs of a CPU: "cpu" and its hybrid parts, arm's cores, s390's counters; any with a file "cpus". */
+static bool is_core_pmu(const char *name)
+{
+	char path[320];
+
+	if (!strcmp(name, "cpu") || !strncmp(name, "cpu_", 4) || !strncmp(name, "armv", 4) ||
+	    !strcmp(name, "cpum_cf"))
+		return true;
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%.255s/cpus", name);
+	return sys_can_read(path);
+}
+
+static bool has_hardware_pmu(void)
+{
+	struct sys_folder *folder;
+	const char *name;
+	bool found = false;
+
+	if (sys_folder_open(&folder, "/sys/bus/event_source/devices") < 0)
+		return false;
+	while (!found && sys_folder_next(folder, &name) > 0)
+		found = is_core_pmu(name);
+	sys_folder_close(folder);
+	return found;
+}
+
+static bool cpu_is_online(int32_t cpu)
+{
+	char path[80], text[8];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/online", cpu);
+	if (sys_read_text(path, text, sizeof(text)) > 0)
+		return text[0] == '1';
+	/* CPU 0 often has no such file, because it cannot be taken offline */
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d", cpu);
+	return sys_can_read(path);
+}
+
+/* Without a filter a NULL attr is a bad address. */
+static bool seccomp_refuses(int code)
+{
+	int r;
+
+	if (code != -EPERM && code != -EACCES && code != -ENOSYS)
+		return false;
+	r = sys_perf_event_open(NULL, 0, -1, -1, 0);
+	if (r >= 0)
+		sys_close(r);
+	return r == code && code != -EACCES;
+}
+
+static void look_at_task(struct facts *facts)
+{
+	char path[64];
+	uint32_t uid;
+
+	facts->owner = INT64_MIN;
+	if (facts->pid <= 0 || facts->cgroup)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d", facts->pid);
+	if (sys_owner(path, &uid) == 0)
+		facts->owner = uid;
+}
+
+int explain_open(int code, const struct explain_open *open, struct perfev_error *err)
+{
+	struct facts facts;
+
+	if (!err)
+		return code;
+	memset(&facts, 0, sizeof(facts));
+	facts.code = code;
+	facts.event = open->event;
+	facts.attr = open->attr;
+	facts.pid = open->pid;
+	facts.cpu = open->cpu;
+	facts.cgroup = open->cgroup;
+	facts.known_size = open->known_size;
+	facts.need_files = open->need_files;
+	facts.ring_bytes = open->ring_bytes;
+	perfev_system_read(&facts.system);
+	look_at_task(&facts);
+	facts.no_cpu = open->cpu >= 0 && !cpu_is_online(open->cpu);
+	facts.hardware_pmu = has_hardware_pmu();
+	facts.seccomp_refuses = facts.system.seccomp == 2 && !open->ring_bytes && seccomp_refuses(code);
+	return explain(&facts, err);
+}

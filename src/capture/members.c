@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Executing a plan.
+ *
+ * A thread may end between the look into /proc and the open: its rows are passed over as long as
+ * another thread is left. A thread may also start: when the list has new ones after all rows are open,
+ * everything is closed and planned again, because the new thread may have inherited the events from one
+ * that had them, or not, and nothing would tell. Events are opened disabled, so a second try counts
+ * nothing twice.
+ */
+#include "members.h"
+#include "open.h"
+
+#include "base/error.h"
+#include "kernel/sys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TRIES_MAX 5
+
+int members_init(struct members *ret, const struct perfev_event *const *events,
+		 const size_t *leaders, size_t count, struct perfev_error *err)
+{
+	size_t i;
+
+	memset(ret, 0, sizeof(*ret));
+	if (count == 0)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot open an empty list of events; name at least one");
+	ret->items = calloc(count, sizeof(*ret->items));
+	ret->leaders = calloc(count, sizeof(*ret->leaders));
+	if (!ret->items || !ret->leaders)
+		return error_memory(err);
+	ret->count = count;
+	for (i = 0; i < count; i++) {
+		ret->items[i].attr = events[i]->attr;
+		ret->items[i].attr.size = sizeof(events[i]->attr);
+		ret->leaders[i] = leaders ? leaders[i] : i;
+		ret->items[i].name = strdup(events[i]->name);
+		if (!ret->items[i].name)
+			return error_memory(err);
+	}
+	return 0;
+}
+
+static void close_rows(struct members *members)
+{
+	size_t i;
+
+	for (i = 0; members->fds && i < members->plan.count; i++)
+		sys_close(members->fds[i]);
+	free(members->fds);
+	members->fds = NULL;
+	plan_free(&members->plan);
+	for (i = 0; i < members->count; i++)
+		members->items[i].opened = 0;
+}
+
+void members_close(struct members *members)
+{
+	size_t i;
+
+	close_rows(members);
+	for (i = 0; members->items && i < members->count; i++)
+		free(members->items[i].name);
+	free(members->items);
+	free(members->leaders);
+	memset(members, 0, sizeof(*members));
+}
+
+static int make_plan(struct members *members, struct perfev_target on, bool rings,
+		     struct perfev_error *err)
+{
+	const struct perf_event_attr **attrs = calloc(members->count, sizeof(*attrs));
+	struct plan_events events = {NULL, members->leaders, members->count, rings};
+	size_t i;
+	int r;
+
+	if (!attrs)
+		return error_memory(err);
+	for (i = 0; i < members->count; i++)
+		attrs[i] = &members->items[i].attr;
+	events.attrs = attrs;
+	r = plan_make(&members->plan, &events, on, err);
+	free(attrs);
+	if (r < 0)
+		return r;
+	members->fds = malloc((members->plan.count + 1) * sizeof(*members->fds));
+	if (!members->fds)
+		return error_memory(err);
+	for (i = 0; i < members->plan.count; i++)
+		members->fds[i] = -1;
+	if (members->plan.process)
+		for (i = 0; i < members->count; i++)
+			members->items[i].attr.inherit = 1;
+	return 0;
+}
+
+static int open_row(struct members *members, size_t row, const struct members_opts *opts,
+		    struct perfev_error *err)
+{
+	const struct plan_row *plan = &members->plan.rows[row];
+	struct member *member = &members->items[plan->event];
+	struct open_request request = {member->name,
+				       &member->attr,
+				       plan->pid,
+				       plan->cpu,
+				       -1,
+				       members->plan.cgroup,
+				       opts->may_drop,
+				       (uint32_t)members->plan.count};
+	int fd;
+
+	if (plan->leader >= 0) {
+		request.group_fd = members->fds[plan->leader];
+		if (request.group_fd < 0)
+			return -ECANCELED; /* its leader has failed, and said why */
+	}
+	fd = open_event(&request, &member->dropped, err);
+	if (fd < 0)
+		return fd;
+	members->fds[row] = fd;
+	member->opened++;
+	return 0;
+}
+
+/* A row that fails takes its event out (partial), or everything; a task that has ended does neither. */
+static int open_rows(struct members *members, const struct members_opts *opts,
+		     struct perfev_error *err)
+{
+	size_t row;
+
+	for (row = 0; row < members->plan.count; row++) {
+		struct member *member = &members->items[members->plan.rows[row].event];
+		struct perfev_error why;
+		int r;
+
+		if (member->error.code && member->error.code != -ESRCH)
+			continue;
+		r = open_row(members, row, opts, &why);
+		if (r == 0 || r == -ECANCELED)
+			continue;
+		if (r == -ESRCH && members->plan.process) {
+			member->error = why;
+			continue;
+		}
+		if (!opts->partial) {
+			if (err)
+				*err = why;
+			return r;
+		}
+		member->error = why;
+	}
+	return 0;
+}
+
+/* Errors of events that were opened somewhere are forgotten. Fails when none was. */
+static int judge(struct members *members, struct perfev_error *err)
+{
+	size_t i, opened = 0;
+	const struct perfev_error *first = NULL;
+
+	for (i = 0; i < members->count; i++) {
+		struct member *member = &members->items[i];
+
+		if (member->opened && member->error.code == -ESRCH)
+			memset(&member->error, 0, sizeof(member->error));
+		if (!member->opened && !member->error.code) /* its leader failed */
+			member->error = members->items[members->leaders[i]].error;
+		if (member->error.code && !first)
+			first = &member->error;
+		opened += member->opened;
+	}
+	if (opened)
+		return 0;
+	if (err && first)
+		*err = *first;
+	return first ? first->code : -ESRCH;
+}
+
+int members_open(struct members *members, struct perfev_target on, const struct members_opts *opts,
+		 struct perfev_error *err)
+{
+	int tries, r = 0;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		close_rows(members);
+		r = make_plan(members, on, opts->rings, err);
+		if (r == 0)
+			r = open_rows(members, opts, err);
+		if (r < 0 || !plan_is_stale(&members->plan, on))
+			break;
+	}
+	if (r == 0)
+		r = judge(members, err);
+	if (r < 0)
+		close_rows(members);
+	return r;
+}
+
+int members_control(const struct members *members, unsigned request, const char *verb,
+		    struct perfev_error *err)
+{
+	size_t row;
+
+	for (row = 0; row < members->plan.count; row++) {
+		int r;
+
+		if (members->fds[row] < 0 || members->plan.rows[row].leader >= 0)
+			continue;
+		r = sys_ioctl(members->fds[row], request, 0);
+		if (r < 0)
+			return error_errno(err, r, "cannot %s %s", verb,
+					   members->items[members->plan.rows[row].event].name);
+	}
+	return 0;
+}

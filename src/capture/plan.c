@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The planner. Hybrid PMUs x CPUs x threads x groups fan one event out into many descriptors; this is
+ * the one place where that is worked out.
+ *
+ * Rules of the kernel that shape the table:
+ *  - pid -1 needs a CPU; a cgroup too; pid and CPU of a group's members are the leader's.
+ *  - an event with inherit can be mapped only when it is bound to a CPU.
+ *  - events share a ring only when they are on the same CPU, or on the same thread with CPU -1.
+ */
+#include "plan.h"
+#include "tasks.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <perfev/probe.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The two lists whose product the table is. */
+struct axes {
+	const int32_t *ids;
+	size_t id_count;
+	const int32_t *cpus;
+	size_t cpu_count;
+	int32_t *online; /* owned; cpus may point to it */
+};
+
+static int no_process(int code, int32_t pid, struct perfev_error *err)
+{
+	if (code == -ENOMEM)
+		return error_memory(err);
+	if (code == -ESRCH)
+		return error_set(err, code, PERFEV_WHY_NO_TASK, ERROR_NOWHERE,
+				 "cannot list the threads of process %d: there is no such process; look "
+				 "at the number again",
+				 pid);
+	return error_errno(err, code, "cannot list the threads of process %d", pid);
+}
+
+static int list_processes(struct plan *plan, const struct perfev_target *on,
+			  struct perfev_error *err)
+{
+	const int32_t *pids = on->id_count ? on->ids : &on->id;
+	size_t n = on->id_count ? on->id_count : 1, i;
+
+	for (i = 0; i < n; i++) {
+		int r = tasks_settle(pids[i], &plan->tasks, &plan->task_room, &plan->task_count);
+
+		if (r < 0)
+			return no_process(r, pids[i], err);
+	}
+	return 0;
+}
+
+static bool any_inherits(const struct plan_events *events)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++)
+		if (events->attrs[i]->inherit)
+			return true;
+	return false;
+}
+
+static int choose_cpus(const struct plan *plan, const struct plan_events *events,
+		       const struct perfev_target *on, struct axes *axes, struct perfev_error *err)
+{
+	bool each = on->kind == PERFEV_TARGET_CPU || on->kind == PERFEV_TARGET_CGROUP ||
+		    (events->rings && (plan->process || any_inherits(events)));
+	int r;
+
+	if (on->cpu_count) {
+		axes->cpus = on->cpus;
+		axes->cpu_count = on->cpu_count;
+	} else if (on->cpu >= 0 || !each) {
+		axes->cpus = &on->cpu;
+		axes->cpu_count = 1;
+	} else {
+		r = perfev_cpus_online(&axes->online, &axes->cpu_count, err);
+		if (r < 0)
+			return r;
+		axes->cpus = axes->online;
+	}
+	return 0;
+}
+
+static int choose_ids(struct plan *plan, const struct perfev_target *on, struct axes *axes,
+		      struct perfev_error *err)
+{
+	static const int32_t any = -1;
+	int r;
+
+	switch (on->kind) {
+	case PERFEV_TARGET_PROCESS:
+		plan->process = true;
+		r = list_processes(plan, on, err);
+		axes->ids = plan->tasks;
+		axes->id_count = plan->task_count;
+		return r;
+	case PERFEV_TARGET_CPU:
+		axes->ids = &any;
+		axes->id_count = 1;
+		return 0;
+	default:
+		plan->cgroup = on->kind == PERFEV_TARGET_CGROUP;
+		axes->ids = on->id_count ? on->ids : &on->id;
+		axes->id_count = on->id_count ? on->id_count : 1;
+		return 0;
+	}
+}
+
+static int add_row(struct plan *plan, const struct plan_row *row)
+{
+	struct plan_row *rows = array_grow(plan->rows, &plan->room, plan->count, sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	plan->rows = rows;
+	rows[plan->count++] = *row;
+	return 0;
+}
+
+/* All events on one thread and CPU. */
+static int add_place(struct plan *plan, const struct plan_events *events, int32_t pid, int32_t cpu,
+		     uint32_t ring)
+{
+	size_t base = plan->count, i;
+
+	for (i = 0; i < events->count; i++) {
+		struct plan_row row = {(uint32_t)i, pid, cpu, -1, ring};
+
+		if (events->leaders && events->leaders[i] != i)
+			row.leader = (int32_t)(base + events->leaders[i]);
+		if (add_row(plan, &row) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int cross(struct plan *plan, const struct plan_events *events, const struct axes *axes)
+{
+	size_t id, cpu;
+
+	for (id = 0; id < axes->id_count; id++)
+		for (cpu = 0; cpu < axes->cpu_count; cpu++) {
+			/* one ring a CPU, or one a thread when there is no CPU */
+			size_t ring = axes->cpus[cpu] >= 0 ? cpu : id;
+
+			if (add_place(plan, events, axes->ids[id], axes->cpus[cpu], (uint32_t)ring) < 0)
+				return -ENOMEM;
+			if (ring >= plan->ring_count)
+				plan->ring_count = (uint32_t)ring + 1;
+		}
+	return 0;
+}
+
+int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_target on,
+	      struct perfev_error *err)
+{
+	struct axes axes = {NULL, 0, NULL, 0, NULL};
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = choose_ids(ret, &on, &axes, err);
+	if (r == 0)
+		r = choose_cpus(ret, events, &on, &axes, err);
+	if (r == 0 && cross(ret, events, &axes) < 0)
+		r = error_memory(err);
+	free(axes.online);
+	if (r < 0)
+		plan_free(ret);
+	return r;
+}
+
+void plan_free(struct plan *plan)
+{
+	free(plan->rows);
+	free(plan->tasks);
+	memset(plan, 0, sizeof(*plan));
+}
+
+static bool has_task(const struct plan *plan, int32_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < plan->task_count; i++)
+		if (plan->tasks[i] == tid)
+			return true;
+	return false;
+}
+
+bool plan_is_stale(const struct plan *plan, struct perfev_target on)
+{
+	const int32_t *pids = on.id_count ? on.ids : &on.id;
+	size_t n = on.id_count ? on.id_count : 1, room = 0, count = 0, i;
+	int32_t *tasks = NULL;
+	bool stale = false;
+
+	if (!plan->process)
+		return false;
+	for (i = 0; i < n; i++)
+		tasks_list(pids[i], &tasks, &room, &count);
+	for (i = 0; i < count && !stale; i++)
+		stale = !has_task(plan, tasks[i]);
+	free(tasks);
+	return stale;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets: many events on many threads and CPUs. Rows are read one by one and summed for each event. */
+#include "members.h"
+#include "reading.h"
+
+#include "base/error.h"
+#include "base/opts.h"
+#include "kernel/sys.h"
+
+#include <perfev/set.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct perfev_set {
+	struct members members;
+};
+
+int perfev_set_open(struct perfev_set **ret, const struct perfev_events *events,
+		    struct perfev_target on, const struct perfev_set_opts *opts,
+		    struct perfev_error *err)
+{
+	struct perfev_set_opts full;
+	struct members_opts how = {0, false, false};
+	struct perfev_set *set;
+	size_t i;
+	int r = opts_copy(&full, sizeof(full), opts, err);
+
+	if (r < 0)
+		return r;
+	how.may_drop = full.may_drop;
+	how.partial = full.partial;
+	set = calloc(1, sizeof(*set));
+	if (!set)
+		return error_memory(err);
+	r = members_init(&set->members, (const struct perfev_event *const *)events->items,
+			 events->leaders, events->count, err);
+	for (i = 0; r == 0 && i < set->members.count; i++) {
+		set->members.items[i].attr.read_format |= READING_FORMAT;
+		set->members.items[i].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	}
+	if (r == 0)
+		r = members_open(&set->members, on, &how, err);
+	if (r < 0) {
+		perfev_set_close(set);
+		return r;
+	}
+	*ret = set;
+	return 0;
+}
+
+void perfev_set_close(struct perfev_set *set)
+{
+	if (!set)
+		return;
+	members_close(&set->members);
+	free(set);
+}
+
+int perfev_set_start(struct perfev_set *set, struct perfev_error *err)
+{
+	return members_control(&set->members, PERF_EVENT_IOC_ENABLE, "start", err);
+}
+
+int perfev_set_stop(struct perfev_set *set, struct perfev_error *err)
+{
+	return members_control(&set->members, PERF_EVENT_IOC_DISABLE, "stop", err);
+}
+
+int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfev_reading *ret,
+			struct perfev_error *err)
+{
+	const struct members *members = &set->members;
+	const struct member *member;
+	int r;
+
+	if (index >= members->plan.count)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, index,
+				 "cannot read row %zu: the set has %zu", index, members->plan.count);
+	member = &members->items[members->plan.rows[index].event];
+	if (members->fds[index] < 0) {
+		memset(ret, 0, sizeof(*ret));
+		ret->status = PERFEV_NOT_SUPPORTED;
+		return 0;
+	}
+	r = reading_take(ret, members->fds[index], &member->attr);
+	return r < 0 ? error_errno(err, r, "cannot read %s", member->name) : 0;
+}
+
+int perfev_set_read(const struct perfev_set *set, struct perfev_reading *ret, size_t count,
+		    struct perfev_error *err)
+{
+	const struct members *members = &set->members;
+	size_t i;
+
+	if (count != members->count)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot read %zu events: the set has %zu", count, members->count);
+	memset(ret, 0, count * sizeof(*ret));
+	for (i = 0; i < count; i++) {
+		ret[i].status = members->items[i].opened ? PERFEV_NOT_COUNTED : PERFEV_NOT_SUPPORTED;
+		ret[i].why = members->items[i].opened ? PERFEV_WHY_COUNTERS
+						      : members->items[i].error.why;
+	}
+	for (i = 0; i < members->plan.count; i++) {
+		struct perfev_reading one;
+		struct perfev_reading *sum = &ret[members->plan.rows[i].event];
+		int r;
+
+		if (members->fds[i] < 0)
+			continue;
+		r = perfev_set_row_read(set, i, &one, err);
+		if (r < 0)
+			return r;
+		if (sum->status == PERFEV_NOT_COUNTED && one.status == PERFEV_NOT_COUNTED)
+			sum->why = one.why;
+		perfev_reading_add(sum, &one);
+	}
+	return 0;
+}
+
+size_t perfev_set_row_count(const struct perfev_set *set)
+{
+	return set->members.plan.count;
+}
+
+bool perfev_set_row_at(const struct perfev_set *set, size_t index, struct perfev_set_row *ret)
+{
+	const struct plan_row *row;
+
+	if (index >= set->members.plan.count)
+		return false;
+	row = &set->members.plan.rows[index];
+	ret->event = row->event;
+	ret->tid = row->pid;
+	ret->cpu = row->cpu;
+	ret->fd = set->members.fds[index];
+	return true;
+}
+
+const struct perfev_error *perfev_set_error(const struct perfev_set *set, size_t index)
+{
+	if (index >= set->members.count || !set->members.items[index].error.code)
+		return NULL;
+	return &set->members.items[index].error;
+}
+
+uint32_t perfev_set_dropped(const struct perfev_set *set, size_t index)
+{
+	return index < set->members.count ? set->members.items[index].dropped : 0;
+}

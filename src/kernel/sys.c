@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The only file with system calls of perf, and the only one that reads the live /proc and /sys.
+ * Everything here is thin: one call, its errno negated, interrupted calls tried again where waiting
+ * is not the purpose.
+ */
+#define _GNU_SOURCE
+#include "sys.h"
+#include "nr.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+			unsigned long flags)
+{
+	long fd;
+
+	do
+		fd = syscall(NR_PERF_EVENT_OPEN, attr, pid, cpu, group_fd, flags);
+	while (fd < 0 && errno == EINTR);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The type of a request is int in some C libraries, unsigned long in others. */
+int sys_ioctl(int fd, unsigned request, unsigned long argument)
+{
+#ifdef __GLIBC__
+	int r = ioctl(fd, (unsigned long)request, argument);
+#else
+	int r = ioctl(fd, (int)request, argument);
+#endif
+	return r < 0 ? -errno : r;
+}
+
+ssize_t sys_read(int fd, void *buffer, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, buffer, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+void sys_close(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
+{
+	void *at = mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd,
+			(off_t)offset);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	*ret = at;
+	return 0;
+}
+
+void sys_munmap(void *at, size_t size)
+{
+	if (at)
+		munmap(at, size);
+}
+
+size_t sys_page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+int sys_epoll_create(void)
+{
+	int fd = epoll_create1(EPOLL_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int sys_epoll_add(int epoll_fd, int fd, uint64_t number)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u64 = number};
+
+	return epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+void sys_epoll_remove(int epoll_fd, int fd)
+{
+	epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+int sys_epoll_wait(int epoll_fd, struct sys_ready *ret, int max, int timeout_ms)
+{
+	struct epoll_event events[64];
+	int n, i;
+
+	n = epoll_wait(epoll_fd, events, max < 64 ? max : 64, timeout_ms);
+	if (n < 0)
+		return -errno;
+	for (i = 0; i < n; i++) {
+		ret[i].number = events[i].data.u64;
+		ret[i].in = events[i].events & EPOLLIN;
+		ret[i].hang_up = events[i].events & EPOLLHUP;
+		ret[i].error = events[i].events & EPOLLERR;
+	}
+	return n;
+}
+
+int sys_open(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+ssize_t sys_read_text(const char *path, char *buffer, size_t size)
+{
+	int fd = sys_open(path);
+	size_t used = 0;
+	ssize_t n = 0;
+
+	buffer[0] = 0;
+	if (fd < 0)
+		return fd;
+	while (used + 1 < size && (n = sys_read(fd, buffer + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	sys_close(fd);
+	if (n < 0)
+		return n;
+	while (used && buffer[used - 1] == '\n')
+		used--;
+	buffer[used] = 0;
+	return (ssize_t)used;
+}
+
+bool sys_can_read(const char *path)
+{
+	return access(path, R_OK) == 0;
+}
+
+struct sys_folder {
+	DIR *dir;
+};
+
+int sys_folder_open(struct sys_folder **ret, const char *path)
+{
+	struct sys_folder *folder = malloc(sizeof(*folder));
+	int r;
+
+	if (!folder)
+		return -ENOMEM;
+	folder->dir = opendir(path);
+	if (!folder->dir) {
+		r = -errno;
+		free(folder);
+		return r;
+	}
+	*ret = folder;
+	return 0;
+}
+
+int sys_folder_next(struct sys_folder *folder, const char **ret)
+{
+	struct dirent *entry;
+
+	do {
+		errno = 0;
+		entry = readdir(folder->dir);
+		if (!entry)
+			return -errno;
+	} while (entry->d_name[0] == '.');
+	*ret = entry->d_name;
+	return 1;
+}
+
+void sys_folder_close(struct sys_folder *folder)
+{
+	if (!folder)
+		return;
+	closedir(folder->dir);
+	free(folder);
+}
+
+int sys_owner(const char *path, uint32_t *uid)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	*uid = st.st_uid;
+	return 0;
+}
+
+int sys_uid(void)
+{
+	return (int)geteuid();
+}
+
+int sys_pid(void)
+{
+	return (int)getpid();
+}
+
+int sys_limit(enum sys_limit which, uint64_t *soft, uint64_t *hard)
+{
+	struct rlimit limit;
+
+	if (getrlimit(which == SYS_LIMIT_FILES ? RLIMIT_NOFILE : RLIMIT_MEMLOCK, &limit) < 0)
+		return -errno;
+	*soft = limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : limit.rlim_cur;
+	*hard = limit.rlim_max == RLIM_INFINITY ? UINT64_MAX : limit.rlim_max;
+	return 0;
+}
+
+static void copy_name(char *to, const char *from, size_t size)
+{
+	size_t n = strnlen(from, size - 1);
+
+	memcpy(to, from, n);
+	to[n] = 0;
+}
+
+int sys_names(char *hostname, char *release, char *machine, size_t size)
+{
+	struct utsname names;
+
+	if (uname(&names) < 0)
+		return -errno;
+	copy_name(hostname, names.nodename, size);
+	copy_name(release, names.release, size);
+	copy_name(machine, names.machine, size);
+	return 0;
+}

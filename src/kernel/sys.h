@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The border to the kernel: every system call of perf, and every read of the live /proc and /sys.
+ * A test puts its own kernel behind these functions when it links. All return a negative errno.
+ */
+#ifndef KERNEL_SYS_H
+#define KERNEL_SYS_H
+
+#include <perfev/abi.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* perf_event_open(2): a descriptor. EINTR is tried again. On E2BIG the kernel may write attr->size. */
+int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+			unsigned long flags);
+int sys_ioctl(int fd, unsigned request, unsigned long argument);
+ssize_t sys_read(int fd, void *buffer, size_t size);
+void sys_close(int fd);
+
+/* A shared mapping of a descriptor. */
+int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset);
+void sys_munmap(void *at, size_t size);
+size_t sys_page_size(void);
+
+/* An epoll set; each descriptor stands under a number. */
+struct sys_ready {
+	uint64_t number;
+	bool in, hang_up, error;
+};
+int sys_epoll_create(void);
+int sys_epoll_add(int epoll_fd, int fd, uint64_t number);
+void sys_epoll_remove(int epoll_fd, int fd);
+/* Returns how many of @ret are set; 0 when the time is over; -EINTR. At most 64 at a time. */
+int sys_epoll_wait(int epoll_fd, struct sys_ready *ret, int max, int timeout_ms);
+
+/* The beginning of a small file of /proc or /sys, terminated and without a newline at the end.
+ * Returns its length. */
+ssize_t sys_read_text(const char *path, char *buffer, size_t size);
+/* A file to be read in pieces with sys_read(). */
+int sys_open(const char *path);
+bool sys_can_read(const char *path);
+
+/* The names in a folder, one a call: 1 a name, 0 the end. They live until the next call. */
+struct sys_folder;
+int sys_folder_open(struct sys_folder **ret, const char *path);
+int sys_folder_next(struct sys_folder *folder, const char **ret);
+void sys_folder_close(struct sys_folder *folder);
+
+/* The owner of a file: for /proc/PID, of the task. */
+int sys_owner(const char *path, uint32_t *uid);
+int sys_uid(void);
+int sys_pid(void);
+/* A resource limit of this process; UINT64_MAX is none. */
+enum sys_limit { SYS_LIMIT_FILES, SYS_LIMIT_LOCKED_MEMORY };
+int sys_limit(enum sys_limit which, uint64_t *soft, uint64_t *hard);
+int sys_names(char *hostname, char *release, char *machine, size_t size);
+
+#endif
