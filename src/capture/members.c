@@ -54,8 +54,10 @@ static void close_rows(struct members *members)
 	free(members->fds);
 	members->fds = NULL;
 	plan_free(&members->plan);
-	for (i = 0; i < members->count; i++)
+	for (i = 0; i < members->count; i++) {
 		members->items[i].opened = 0;
+		memset(&members->items[i].error, 0, sizeof(members->items[i].error));
+	}
 }
 
 void members_close(struct members *members)
@@ -193,11 +195,7 @@ int members_open(struct members *members, struct perfev_target on, const struct 
 		if (r < 0 || !plan_is_stale(&members->plan, on))
 			break;
 	}
-	if (r == 0)
-		r = judge(members, err);
-	if (r < 0)
-		close_rows(members);
-	return r;
+	return r < 0 ? r : judge(members, err);
 }
 
 int members_control(const struct members *members, unsigned request, const char *verb,

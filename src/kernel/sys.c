@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <time.h>
 #include <unistd.h>
 
 int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
@@ -116,6 +117,14 @@ int sys_epoll_wait(int epoll_fd, struct sys_ready *ret, int max, int timeout_ms)
 		ret[i].error = events[i].events & EPOLLERR;
 	}
 	return n;
+}
+
+int64_t sys_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 int sys_open(const char *path)

@@ -35,6 +35,9 @@ void sys_epoll_remove(int epoll_fd, int fd);
 /* Returns how many of @ret are set; 0 when the time is over; -EINTR. At most 64 at a time. */
 int sys_epoll_wait(int epoll_fd, struct sys_ready *ret, int max, int timeout_ms);
 
+/* A clock that goes on steadily, in ms. */
+int64_t sys_now_ms(void);
+
 /* The beginning of a small file of /proc or /sys, terminated and without a newline at the end.
  * Returns its length. */
 ssize_t sys_read_text(const char *path, char *buffer, size_t size);

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ring protocol.
+ *
+ * The kernel writes records and then moves data_head; the reader reads up to it and moves data_tail.
+ * Both run freely, without regard to the size, and are compared as they are; a place in the ring is the
+ * position modulo the size. Records are a multiple of 8 bytes, so their 8-byte header never straddles
+ * the end, but the rest may. Between two releases less than a ring's size is handed out, so at most one
+ * record straddles, and one bounce buffer is enough for all views to stay valid.
+ *
+ * Order: head is loaded with acquire before records are read, tail is stored with release after.
+ */
+#include "ring.h"
+
+#include "base/load.h"
+#include "kernel/sys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define RECORD_MAX 65536
+
+/* 64-bit loads are not single ones everywhere: where they are not, the halves are read until they
+ * agree. The kernel moves the head upwards only. */
+static uint64_t load_position(const uint64_t *at)
+{
+#if UINTPTR_MAX == UINT64_MAX
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+#else
+	const volatile uint32_t *half = (const volatile uint32_t *)(const volatile void *)at;
+	uint32_t high, low;
+
+	do {
+		high = half[!PERFEV_BIG_ENDIAN];
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		low = half[PERFEV_BIG_ENDIAN];
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	} while (half[!PERFEV_BIG_ENDIAN] != high);
+	return (uint64_t)high << 32 | low;
+#endif
+}
+
+static void store_position(uint64_t *at, uint64_t value)
+{
+#if UINTPTR_MAX == UINT64_MAX
+	__atomic_store_n(at, value, __ATOMIC_RELEASE);
+#else
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	*(volatile uint64_t *)at = value;
+#endif
+}
+
+int ring_attach(struct ring *ring, struct perf_event_mmap_page *page, const void *data,
+		uint64_t bytes, uint32_t number)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->bounce = malloc(RECORD_MAX);
+	if (!ring->bounce)
+		return -ENOMEM;
+	ring->page = page;
+	ring->data = data;
+	ring->size = bytes;
+	ring->number = number;
+	ring->tail = ring->given = ring->head = page->data_tail;
+	return 0;
+}
+
+int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number)
+{
+	size_t page_size = sys_page_size();
+	struct perf_event_mmap_page *page;
+	void *at;
+	int r;
+
+	if (bytes > SIZE_MAX - page_size)
+		return -ENOMEM;
+	r = sys_mmap(&at, page_size + (size_t)bytes, true, fd, 0);
+	if (r < 0)
+		return r;
+	page = at;
+	/* kernels before 4.1 leave data_offset 0: the data follow the first page */
+	r = ring_attach(ring, page,
+			(unsigned char *)at + (page->data_offset ? page->data_offset : page_size), bytes,
+			number);
+	if (r < 0) {
+		sys_munmap(at, page_size + (size_t)bytes);
+		return r;
+	}
+	ring->mapped = page_size + (size_t)bytes;
+	return 0;
+}
+
+void ring_unmap(struct ring *ring)
+{
+	if (ring->mapped)
+		sys_munmap(ring->page, ring->mapped);
+	free(ring->bounce);
+	memset(ring, 0, sizeof(*ring));
+}
+
+bool ring_has_data(const struct ring *ring)
+{
+	return ring->page && load_position(&ring->page->data_head) != ring->tail;
+}
+
+bool ring_begin(struct ring *ring)
+{
+	if (!ring->page)
+		return false;
+	ring->head = load_position(&ring->page->data_head);
+	return ring->head != ring->tail;
+}
+
+static const unsigned char *bounce(struct ring *ring, uint64_t at, uint32_t size)
+{
+	uint64_t first = ring->size - at;
+
+	memcpy(ring->bounce, ring->data + at, (size_t)first);
+	memcpy(ring->bounce + first, ring->data, size - (size_t)first);
+	return ring->bounce;
+}
+
+/* Sums that must not be missed, whatever the caller does with the records. */
+static void note_loss(struct ring *ring, const struct perfev_record *record)
+{
+	const unsigned char *body = (const unsigned char *)record->data + 8;
+
+	if (record->type == PERF_RECORD_LOST && record->size >= 24)
+		ring->lost_said += load_u64(body + 8, false);
+	else if (record->type == PERF_RECORD_LOST_SAMPLES && record->size >= 16)
+		ring->lost_samples += load_u64(body, false);
+}
+
+int ring_next(struct ring *ring, struct perfev_record *ret)
+{
+	uint64_t left = ring->head - ring->tail, at = ring->tail & (ring->size - 1);
+	const unsigned char *header = ring->data + at;
+	uint32_t size;
+
+	if (left == 0)
+		return 0;
+	size = load_u16(header + 6, false);
+	if (left > ring->size || left < 8 || (at & 7) || size < 8 || (size & 7) || size > left) {
+		ring->tail = ring->head;
+		return -EBADMSG;
+	}
+	ret->data = at + size > ring->size ? bounce(ring, at, size) : header;
+	ret->offset = ring->tail;
+	ret->tail.data = NULL;
+	ret->tail.size = 0;
+	ret->type = load_u32(header, false);
+	ret->size = size;
+	ret->source = ring->number;
+	ret->misc = load_u16(header + 4, false);
+	ret->flags = 0;
+	ring->tail += size;
+	if (ret->type == PERF_RECORD_LOST || ret->type == PERF_RECORD_LOST_SAMPLES)
+		note_loss(ring, ret);
+	return 1;
+}
+
+void ring_release(struct ring *ring)
+{
+	if (ring->given == ring->tail)
+		return;
+	ring->given = ring->tail;
+	store_position(&ring->page->data_tail, ring->tail);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef CAPTURE_SAMPLER_H
+#define CAPTURE_SAMPLER_H
+
+#include "members.h"
+#include "ring.h"
+
+#include <perfev/sampler.h>
+
+struct perfev_sampler {
+	struct members members;
+	struct perfev_layout **layouts; /* one a member */
+	struct ring *rings;
+	uint32_t ring_count;
+	uint64_t ring_bytes;
+	int *polled; /* for each ring, the row that is in the epoll set; -1 */
+	int epoll_fd;
+	uint32_t live;	  /* rings that may still get records */
+	uint32_t current; /* ring of the pass */
+	bool in_ring;	  /* the pass has begun this ring */
+	bool exact_loss;  /* PERF_FORMAT_LOST */
+	struct {
+		uint64_t id;
+		uint32_t row;
+	} *ids; /* open addressing; id 0 is empty */
+	size_t id_mask;
+	uint64_t *row_ids;
+};
+
+#endif
