@@ -4,7 +4,11 @@
  *
  * The verbs are those of a sampler (sampler.h): wait, next, release, layout, event. Files of any
  * machine are read on any host. A regular file is mapped, and its records stay valid until the
- * reader is closed (PERFEV_RECORD_STABLE); of a pipe, until perfev_reader_release().
+ * reader is closed (PERFEV_RECORD_STABLE); of a pipe, until the next call of perfev_reader_next().
+ *
+ * A file that gets shorter while it is read is noticed, and is an error; but bytes of a mapped file
+ * that are used after it was cut raise SIGBUS, as those of every mapping do. Where a file may be cut
+ * by others, set opts.copy.
  */
 #ifndef PERFEV_READER_H
 #define PERFEV_READER_H
@@ -46,7 +50,7 @@ enum perfev_user_record {
 struct perfev_reader_opts {
 	size_t size;
 	uint32_t partial; /* not 0: damage ends the records; perfev_reader_damage() says what it was */
-	uint32_t reserved;
+	uint32_t copy;	  /* not 0: a file is read through a buffer, as a pipe is, not mapped */
 };
 
 struct perfev_reader;
@@ -80,7 +84,8 @@ PERFEV_API int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms,
 PERFEV_API int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
 				  struct perfev_error *err);
 
-/* perfev_reader_release() - give back what was handed out (of a pipe; a mapped file keeps it) */
+/* perfev_reader_release() - give back what was handed out; of a mapped file, pages that were walked
+ * leave memory (and come back when they are looked at again) */
 PERFEV_API void perfev_reader_release(struct perfev_reader *reader);
 
 /* The layout of a record: of the event that wrote it, found by its id. Lives until the reader is

@@ -18,19 +18,4 @@ struct perfev_events {
 /* event_text_parse() - put the events that @text means at the end of @events. */
 int event_text_parse(struct perfev_events *events, const char *text, struct perfev_error *err);
 
-/* One name of a generic event. */
-struct event_name {
-	const char *name;
-	uint32_t type;
-	uint32_t config;
-};
-
-/* event_name_find() - a hardware, software or cache event by perf's name for it
- * Return: 0, or -ENOENT; then *@nearest is a name that may be meant, or NULL. */
-int event_name_find(const char *name, size_t size, uint32_t *type, uint64_t *config,
-		    const char **nearest);
-
-/* The names with a type and config of their own, not cache events: for lists. */
-const struct event_name *event_names(size_t *count);
-
 #endif

@@ -12,6 +12,7 @@
 #include "event.h"
 
 #include "base/error.h"
+#include "decode/event_name.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 #include "synth.h"
 #include "tasks.h"
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "base/load.h"
 #include "base/opts.h"
@@ -144,12 +145,12 @@ static int read_status(int32_t tid, struct task_status *ret)
 {
 	char path[40], text[1024], *at;
 
+	memset(ret, 0, sizeof(*ret));
+	snprintf(path, sizeof(path), "/proc/%d/comm", tid);
+	sys_read_text(path, ret->comm, sizeof(ret->comm));
 	snprintf(path, sizeof(path), "/proc/%d/status", tid);
 	if (sys_read_text(path, text, sizeof(text)) <= 0)
 		return -ESRCH;
-	memset(ret, 0, sizeof(*ret));
-	if (sscanf(text, "Name:\t%31[^\n]", ret->comm) != 1)
-		ret->comm[0] = 0;
 	at = strstr(text, "\nTgid:");
 	if (!at || sscanf(at, "\nTgid: %d", &ret->tgid) != 1)
 		return -ESRCH;
@@ -253,7 +254,7 @@ static bool next_mapping(struct perfev_synth *s)
 	return false;
 }
 
-/* Moves to the state after this one and returns whether a record was made. */
+/* One step of the walk; returns whether it made a record. */
 static bool step(struct perfev_synth *s)
 {
 	char path[40];

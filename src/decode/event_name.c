@@ -6,9 +6,12 @@
  * dashes: L1-dcache-load-misses. A missing operation is a load, a missing result an access. Not every
  * cache has every operation.
  */
-#include "event.h"
+#include "event_name.h"
+
+#include <perfev/common.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct event_name names[] = {
@@ -208,4 +211,41 @@ const struct event_name *event_names(size_t *count)
 {
 	*count = NAME_COUNT;
 	return names;
+}
+
+static bool format_cache(char *ret, size_t size, uint64_t config)
+{
+	static const char *const op_names[] = {"load", "store", "prefetch"};
+	unsigned cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16 & 0xff;
+
+	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
+		return false;
+	if (result == PERF_COUNT_HW_CACHE_RESULT_MISS)
+		snprintf(ret, size, "%s-%s-misses", caches[cache].aliases[0], op_names[op]);
+	else
+		snprintf(ret, size, "%s-%s%s", caches[cache].aliases[0], op_names[op],
+			 op == PERF_COUNT_HW_CACHE_OP_PREFETCH ? "es" : "s");
+	return true;
+}
+
+void event_name_format(char *ret, size_t size, const struct perf_event_attr *attr)
+{
+	size_t i;
+
+	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_SOFTWARE)
+		for (i = 0; i < NAME_COUNT; i++)
+			if (names[i].type == attr->type &&
+			    names[i].config == (attr->config & PERF_HW_EVENT_MASK)) {
+				snprintf(ret, size, "%s", names[i].name);
+				return;
+			}
+	if (attr->type == PERF_TYPE_HW_CACHE && format_cache(ret, size, attr->config & PERF_HW_EVENT_MASK))
+		return;
+	if (attr->type == PERF_TYPE_RAW)
+		snprintf(ret, size, "raw 0x%llx", (unsigned long long)attr->config);
+	else if (attr->type == PERF_TYPE_TRACEPOINT)
+		snprintf(ret, size, "tracepoint %llu", (unsigned long long)attr->config);
+	else
+		snprintf(ret, size, "%u:0x%llx", attr->type, (unsigned long long)attr->config);
 }

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writing files. Many pieces go to the kernel in one call; a short write goes on where it stopped. When
+ * the disk is full the file is cut back to the last place that was complete, so that it stays readable.
+ */
+#ifndef _WIN32
+#define _GNU_SOURCE
+#endif
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef _WIN32
+
+#include <io.h>
+#include <sys/stat.h>
+
+int output_open(struct output *ret, const char *path, bool keep)
+{
+	(void)keep;
+	memset(ret, 0, sizeof(*ret));
+	if (!strcmp(path, "-")) {
+		ret->stream = true;
+		ret->fd = _dup(1);
+		if (ret->fd >= 0)
+			_setmode(ret->fd, _O_BINARY);
+	} else {
+		ret->fd = _open(path, _O_WRONLY | _O_CREAT | _O_TRUNC | _O_BINARY, _S_IREAD | _S_IWRITE);
+	}
+	return ret->fd < 0 ? -errno : 0;
+}
+
+int output_write(struct output *output, const struct perfev_bytes *pieces, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const char *at = pieces[i].data;
+		size_t left = pieces[i].size;
+
+		while (left) {
+			int n = _write(output->fd, at, left > 1u << 20 ? 1u << 20 : (unsigned)left);
+
+			if (n <= 0)
+				return -errno;
+			at += n;
+			left -= (size_t)n;
+		}
+		output->offset += pieces[i].size;
+	}
+	return 0;
+}
+
+int output_rewrite(struct output *output, uint64_t offset, struct perfev_bytes bytes)
+{
+	if (_lseeki64(output->fd, (long long)offset, SEEK_SET) < 0 ||
+	    _write(output->fd, bytes.data, (unsigned)bytes.size) != (int)bytes.size ||
+	    _lseeki64(output->fd, (long long)output->offset, SEEK_SET) < 0)
+		return -errno;
+	return 0;
+}
+
+void output_close(struct output *output)
+{
+	if (output->fd >= 0)
+		_close(output->fd);
+	output->fd = -1;
+}
+
+#else
+
+#include <limits.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PIECES_MAX 256
+
+static void keep_old(const char *path)
+{
+	char *old = malloc(strlen(path) + 5);
+
+	if (!old)
+		return;
+	strcpy(old, path);
+	strcat(old, ".old");
+	rename(path, old);
+	free(old);
+}
+
+int output_open(struct output *ret, const char *path, bool keep)
+{
+	memset(ret, 0, sizeof(*ret));
+	if (!strcmp(path, "-")) {
+		ret->stream = true;
+		ret->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	} else {
+		if (keep)
+			keep_old(path);
+		ret->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	}
+	return ret->fd < 0 ? -errno : 0;
+}
+
+/* Writes all of the vector, which is changed on the way. */
+static int write_all(int fd, struct iovec *vector, int count)
+{
+	while (count) {
+		ssize_t n = writev(fd, vector, count);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		while (count && (size_t)n >= vector->iov_len) {
+			n -= (ssize_t)vector->iov_len;
+			vector++;
+			count--;
+		}
+		if (count) {
+			vector->iov_base = (char *)vector->iov_base + n;
+			vector->iov_len -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int output_write(struct output *output, const struct perfev_bytes *pieces, size_t count)
+{
+	struct iovec vector[PIECES_MAX];
+	uint64_t start = output->offset;
+
+	while (count) {
+		size_t n = count < PIECES_MAX ? count : PIECES_MAX, i;
+		uint64_t bytes = 0;
+		int r;
+
+		for (i = 0; i < n; i++) {
+			vector[i].iov_base = (void *)(uintptr_t)pieces[i].data;
+			vector[i].iov_len = pieces[i].size;
+			bytes += pieces[i].size;
+		}
+		r = write_all(output->fd, vector, (int)n);
+		if (r < 0) {
+			if (!output->stream && ftruncate(output->fd, (off_t)start) == 0 &&
+			    lseek(output->fd, (off_t)start, SEEK_SET) >= 0)
+				output->offset = start;
+			return r;
+		}
+		output->offset += bytes;
+		pieces += n;
+		count -= n;
+	}
+	return 0;
+}
+
+int output_rewrite(struct output *output, uint64_t offset, struct perfev_bytes bytes)
+{
+	const char *at = bytes.data;
+
+	while (bytes.size) {
+		ssize_t n = pwrite(output->fd, at, bytes.size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		at += n;
+		offset += (uint64_t)n;
+		bytes.size -= (size_t)n;
+	}
+	return 0;
+}
+
+void output_close(struct output *output)
+{
+	if (output->fd >= 0)
+		close(output->fd);
+	output->fd = -1;
+}
+
+#endif

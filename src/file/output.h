@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that are written: the one place that opens and writes them. */
+#ifndef FILE_OUTPUT_H
+#define FILE_OUTPUT_H
+
+#include <perfev/common.h>
+
+struct output {
+	int fd;
+	bool stream;	 /* nothing can be written twice */
+	uint64_t offset; /* bytes written in order */
+};
+
+/* output_open() - a new file with mode 0600, or standard output for "-". @keep: an old one stays as
+ * PATH.old. */
+int output_open(struct output *ret, const char *path, bool keep);
+/* output_write() - all pieces, one behind the other. On failure the file is cut back to where it was. */
+int output_write(struct output *output, const struct perfev_bytes *pieces, size_t count);
+/* output_rewrite() - bytes at a place that was written before; not of a stream. */
+int output_rewrite(struct output *output, uint64_t offset, struct perfev_bytes bytes);
+void output_close(struct output *output);
+
+#endif

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader: bytes -> records, in the order of the file.
+ *
+ * A mapped file is walked in place. A stream goes through one buffer; a record is whole in it, and stays
+ * until the next one is asked for. Every size is checked against the end before it is used; damage is an
+ * error with its offset, or, for a partial reader, the end.
+ */
+#include "reader.h"
+
+#include "base/error.h"
+#include "base/load.h"
+#include "base/opts.h"
+#include "decode/layout.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STREAM_CHUNK (256 * 1024)
+#define STREAM_MAX   (UINT64_C(1) << 30) /* one record with what follows it */
+#define CHECK_EVERY  (UINT64_C(1) << 20)
+
+/* ---- errors ------------------------------------------------------------------------------------------ */
+
+/* The sentence is kept too, for perfev_reader_damage(). */
+int reader_damage(struct perfev_reader *reader, int code, enum perfev_why why, uint64_t where,
+		  struct perfev_error *err, const char *format, ...)
+{
+	char cause[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(cause, sizeof(cause), format, args);
+	va_end(args);
+	if (!reader->damage.code)
+		error_set(&reader->damage, code, why, where,
+			  "cannot read %s: %s; perfev dump --partial shows what is readable",
+			  reader->name, cause);
+	if (err)
+		*err = reader->damage;
+	return code;
+}
+
+/* ---- bytes --------------------------------------------------------------------------------------------- */
+
+/* Moves what is left of a stream's buffer to its start, and reads until @size bytes are there. */
+static const unsigned char *stream_need(struct perfev_reader *reader, uint64_t size)
+{
+	struct buffer *b = &reader->stream;
+	size_t left = b->size - reader->stream_at;
+
+	if (left >= size)
+		return b->data + reader->stream_at;
+	if (size > STREAM_MAX)
+		return NULL;
+	if (left && reader->stream_at)
+		memmove(b->data, b->data + reader->stream_at, left);
+	b->size = left;
+	reader->stream_at = 0;
+	while (b->size < size) {
+		size_t want = (size_t)size > STREAM_CHUNK ? (size_t)size : STREAM_CHUNK;
+		int64_t n;
+
+		if (buffer_reserve(b, want - b->size) < 0)
+			return NULL;
+		n = source_read(&reader->source, b->data + b->size, want - b->size);
+		if (n <= 0)
+			return NULL;
+		b->size += (size_t)n;
+	}
+	return b->data;
+}
+
+const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size)
+{
+	uint64_t at = reader->info.position;
+
+	if (!reader->source.data)
+		return stream_need(reader, size);
+	if (at + size > reader->checked) {
+		if (source_shrank(&reader->source))
+			return NULL;
+		reader->checked = at + size + CHECK_EVERY;
+	}
+	return source_at(&reader->source, at, size);
+}
+
+/* Bytes between the position and the end of the records; of a stream, of what was read of it. */
+static uint64_t bytes_left(const struct perfev_reader *reader)
+{
+	if (!reader->source.data)
+		return reader->stream.size - reader->stream_at;
+	return reader->end - reader->info.position;
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------- */
+
+static int open_reader(struct perfev_reader **ret, struct perfev_reader *reader,
+		       const struct perfev_reader_opts *opts, struct perfev_error *err)
+{
+	int r;
+
+	reader->partial = opts->partial;
+	r = reader_open_header(reader, err);
+	if (r < 0) {
+		perfev_reader_close(reader);
+		return r;
+	}
+	*ret = reader;
+	return 0;
+}
+
+static struct perfev_reader *new_reader(const char *name)
+{
+	struct perfev_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		return NULL;
+	reader->source.fd = -1;
+	reader->name = malloc(strlen(name) + 1);
+	if (!reader->name) {
+		free(reader);
+		return NULL;
+	}
+	memcpy(reader->name, name, strlen(name) + 1);
+	return reader;
+}
+
+int perfev_reader_open(struct perfev_reader **ret, const char *path,
+		       const struct perfev_reader_opts *opts, struct perfev_error *err)
+{
+	struct perfev_reader_opts full;
+	struct perfev_reader *reader;
+	int r = opts_copy(&full, sizeof(full), opts, err);
+
+	if (r < 0)
+		return r;
+	reader = new_reader(strcmp(path, "-") ? path : "standard input");
+	if (!reader)
+		return error_memory(err);
+	r = source_open(&reader->source, path, full.copy ? SOURCE_STREAM : SOURCE_MAP);
+	if (r == -ENOENT)
+		error_set(err, r, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+			  "cannot read %s: there is no such file; record one with perfev record", path);
+	else if (r < 0)
+		error_errno(err, r, "cannot read %s", path);
+	if (r < 0) {
+		perfev_reader_close(reader);
+		return r;
+	}
+	return open_reader(ret, reader, &full, err);
+}
+
+int perfev_reader_open_memory(struct perfev_reader **ret, struct perfev_bytes bytes,
+			      const char *name, const struct perfev_reader_opts *opts,
+			      struct perfev_error *err)
+{
+	struct perfev_reader_opts full;
+	struct perfev_reader *reader;
+	int r = opts_copy(&full, sizeof(full), opts, err);
+
+	if (r < 0)
+		return r;
+	reader = new_reader(name);
+	if (!reader)
+		return error_memory(err);
+	source_open_memory(&reader->source, bytes);
+	return open_reader(ret, reader, &full, err);
+}
+
+void perfev_reader_close(struct perfev_reader *reader)
+{
+	size_t i;
+
+	if (!reader)
+		return;
+	for (i = 0; i < reader->event_count; i++) {
+		perfev_layout_free(reader->events[i]->layout);
+		free(reader->events[i]->ids);
+		free(reader->events[i]->name);
+		free(reader->events[i]);
+	}
+	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
+		free(reader->features[i].owned);
+	source_close(&reader->source);
+	buffer_free(&reader->stream);
+	free(reader->events);
+	free(reader->id_slots);
+	free(reader->id_keys);
+	free(reader->name);
+	free(reader);
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------ */
+
+static int end_damaged(struct perfev_reader *reader, int r)
+{
+	reader->ended = true;
+	return reader->partial ? 0 : r;
+}
+
+static int cut_record(struct perfev_reader *reader, uint64_t need, const char *what,
+		      struct perfev_error *err)
+{
+	uint64_t left = bytes_left(reader);
+
+	if (source_shrank(&reader->source))
+		return end_damaged(reader, reader_damage(reader, -EINVAL, PERFEV_WHY_TRUNCATED,
+							 reader->info.position, err,
+							 "the file became shorter while it was read"));
+	return end_damaged(reader,
+			   reader_damage(reader, -EINVAL, PERFEV_WHY_TRUNCATED, reader->info.position,
+					 err,
+					 "%s at offset 0x%llx needs %llu bytes and %llu remain; the recording "
+					 "was cut short",
+					 what, (unsigned long long)reader->info.position,
+					 (unsigned long long)need, (unsigned long long)left));
+}
+
+/* Bytes behind the record, which its size does not count. */
+static uint64_t tail_size(const struct perfev_record *record)
+{
+	const unsigned char *body = (const unsigned char *)record->data + 8;
+	bool swap = record->flags & PERFEV_RECORD_SWAPPED;
+
+	if (record->type == PERFEV_RECORD_AUXTRACE && record->size >= 16)
+		return load_u64(body, swap);
+	if (record->type == PERFEV_RECORD_HEADER_TRACING_DATA && record->size >= 12)
+		return load_u32(body, swap);
+	return 0;
+}
+
+static bool fits(const struct perfev_reader *reader, uint64_t size)
+{
+	return !reader->source.data || size <= reader->end - reader->info.position;
+}
+
+static int take_record(struct perfev_reader *reader, struct perfev_record *ret,
+		       struct perfev_error *err)
+{
+	bool swapped = reader->info.swapped;
+	const unsigned char *data = fits(reader, 8) ? reader_need(reader, 8) : NULL;
+	struct perfev_bytes header = {data, 8};
+	uint64_t tail;
+
+	if (!data) {
+		if (bytes_left(reader) == 0 && !source_shrank(&reader->source))
+			return 0;
+		return cut_record(reader, 8, "the header of the record", err);
+	}
+	perfev_record_from_bytes(ret, header, swapped ? PERFEV_RECORD_SWAPPED : 0, NULL);
+	if (ret->size < 8)
+		return end_damaged(reader,
+				   reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT,
+						 reader->info.position, err,
+						 "the record at offset 0x%llx says a size of %u, less than its "
+						 "header",
+						 (unsigned long long)reader->info.position, ret->size));
+	data = fits(reader, ret->size) ? reader_need(reader, ret->size) : NULL;
+	if (!data)
+		return cut_record(reader, ret->size, "the record", err);
+	ret->data = data;
+	tail = tail_size(ret);
+	if (tail) {
+		bool possible = tail <= UINT64_MAX - ret->size && fits(reader, ret->size + tail);
+
+		data = possible ? reader_need(reader, ret->size + tail) : NULL;
+		if (!data)
+			return cut_record(reader, tail, "what follows the record", err);
+		ret->data = data;
+		ret->tail.data = data + ret->size;
+		ret->tail.size = (size_t)tail;
+	}
+	ret->offset = reader->info.position;
+	if (reader->source.data)
+		ret->flags |= PERFEV_RECORD_STABLE;
+	reader->info.position += ret->size + tail;
+	reader->stream_at += ret->size + (size_t)tail;
+	return 1;
+}
+
+/* ---- records that tell about events: the streamed form ------------------------------------------------------ */
+
+static int take_attr(struct perfev_reader *reader, const struct perfev_record *record,
+		     struct perfev_error *err)
+{
+	const unsigned char *body = (const unsigned char *)record->data + 8;
+	size_t size = record->size - 8, attr_size;
+
+	if (size < PERF_ATTR_SIZE_VER0)
+		return 0;
+	attr_size = load_u32(body + 4, reader->info.swapped);
+	if (attr_size == 0)
+		attr_size = PERF_ATTR_SIZE_VER0;
+	if (attr_size < PERF_ATTR_SIZE_VER0 || attr_size > size)
+		return reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, record->offset, err,
+				     "the event at offset 0x%llx does not fit its record",
+				     (unsigned long long)record->offset);
+	return reader_add_event(reader, body, attr_size, body + attr_size, (size - attr_size) / 8, err);
+}
+
+static int take_feature(struct perfev_reader *reader, const struct perfev_record *record,
+			struct perfev_error *err)
+{
+	const unsigned char *body = (const unsigned char *)record->data + 8;
+	struct reader_section *section;
+	uint64_t feature;
+	size_t size;
+
+	if (record->size < 16)
+		return 0;
+	feature = load_u64(body, reader->info.swapped);
+	size = record->size - 16;
+	if (feature >= PERFEV_FEATURE_COUNT || size == 0)
+		return 0; /* an empty one marks the end of the features */
+	section = &reader->features[feature];
+	free(section->owned);
+	section->owned = malloc(size);
+	if (!section->owned)
+		return error_memory(err);
+	memcpy(section->owned, body + 8, size);
+	section->bytes.data = section->owned;
+	section->bytes.size = size;
+	section->offset = record->offset + 16;
+	section->there = true;
+	return feature == PERFEV_FEATURE_EVENT_DESC ? reader_take_event_desc(reader, err) : 0;
+}
+
+/* EVENT_UPDATE of type 2: the name of the event with that id. */
+static int take_update(struct perfev_reader *reader, const struct perfev_record *record)
+{
+	const unsigned char *body = (const unsigned char *)record->data + 8;
+	size_t size = record->size - 8;
+	int event;
+
+	if (size < 17 || load_u64(body, reader->info.swapped) != 2 ||
+	    !memchr(body + 16, 0, size - 16))
+		return 0;
+	event = reader_find_id(reader, load_u64(body + 8, reader->info.swapped));
+	if (event < 0)
+		return 0;
+	return reader_rename(reader->events[event], (const char *)body + 16,
+			     strlen((const char *)body + 16));
+}
+
+static int learn(struct perfev_reader *reader, const struct perfev_record *record,
+		 struct perfev_error *err)
+{
+	int r = 0;
+
+	switch (record->type) {
+	case PERFEV_RECORD_HEADER_ATTR:
+		r = take_attr(reader, record, err);
+		break;
+	case PERFEV_RECORD_HEADER_FEATURE:
+		r = take_feature(reader, record, err);
+		break;
+	case PERFEV_RECORD_EVENT_UPDATE:
+		r = take_update(reader, record);
+		break;
+	default:
+		break;
+	}
+	return r < 0 ? end_damaged(reader, r) : 1;
+}
+
+int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
+		       struct perfev_error *err)
+{
+	int r;
+
+	if (reader->ended)
+		return reader->damage.code && !reader->partial ? reader->damage.code : 0;
+	r = take_record(reader, ret, err);
+	if (r <= 0) {
+		reader->ended = true;
+		return r;
+	}
+	return ret->type < PERFEV_RECORD_USER_FIRST ? 1 : learn(reader, ret, err);
+}
+
+int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms, struct perfev_error *err)
+{
+	(void)timeout_ms;
+	(void)err;
+	return !reader->ended;
+}
+
+void perfev_reader_release(struct perfev_reader *reader)
+{
+	if (reader->info.position - reader->source.dropped >= 4 * CHECK_EVERY)
+		source_drop(&reader->source, reader->info.position);
+}
+
+/* ---- whose record it is ---------------------------------------------------------------------------------------- */
+
+int perfev_reader_event(const struct perfev_reader *reader, const struct perfev_record *record)
+{
+	const unsigned char *data = record->data;
+	size_t at;
+
+	if (record->type >= PERFEV_RECORD_USER_FIRST || reader->event_count == 0)
+		return -1;
+	if (reader->event_count == 1)
+		return 0;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		at = reader->sample_id;
+	} else {
+		at = reader->trailer_id;
+		if (at)
+			at = record->size >= 8 + at ? record->size - at : SIZE_MAX - 8;
+	}
+	if (!at)
+		return 0; /* no ids: all belongs to the first */
+	if (at + 8 > record->size)
+		return -1;
+	return reader_find_id(reader, load_u64(data + at, reader->info.swapped));
+}
+
+/* Records that tools put in have id 0; they have the layout of the first event. */
+const struct perfev_layout *perfev_reader_layout(const struct perfev_reader *reader,
+						 const struct perfev_record *record)
+{
+	int event = perfev_reader_event(reader, record);
+
+	if (event >= 0)
+		return reader->events[event]->layout;
+	if (reader->event_count == 0 || record->type >= PERFEV_RECORD_USER_FIRST ||
+	    record->type == PERF_RECORD_SAMPLE)
+		return NULL;
+	return reader->events[0]->layout;
+}
+
+size_t perfev_reader_event_count(const struct perfev_reader *reader)
+{
+	return reader->event_count;
+}
+
+bool perfev_reader_event_at(const struct perfev_reader *reader, size_t index,
+			    struct perfev_reader_event_info *ret)
+{
+	const struct reader_event *event;
+
+	if (index >= reader->event_count)
+		return false;
+	event = reader->events[index];
+	ret->name = event->name;
+	ret->attr = &event->attr;
+	ret->layout = event->layout;
+	ret->ids = event->ids;
+	ret->id_count = event->id_count;
+	return true;
+}
+
+void perfev_reader_describe(const struct perfev_reader *reader, struct perfev_reader_info *ret)
+{
+	*ret = reader->info;
+}
+
+bool perfev_reader_feature(const struct perfev_reader *reader, unsigned feature,
+			   struct perfev_bytes *ret)
+{
+	if (feature >= PERFEV_FEATURE_COUNT || !reader->features[feature].there)
+		return false;
+	*ret = reader->features[feature].bytes;
+	return true;
+}
+
+const struct perfev_error *perfev_reader_damage(const struct perfev_reader *reader)
+{
+	return reader->damage.code ? &reader->damage : NULL;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef FILE_READER_H
+#define FILE_READER_H
+
+#include "source.h"
+
+#include "base/buffer.h"
+
+#include <perfev/reader.h>
+
+/* One event of the recording. */
+struct reader_event {
+	char *name;
+	struct perf_event_attr attr;
+	struct perfev_layout *layout; /* NULL: samples of it cannot be decoded */
+	uint64_t *ids;
+	size_t id_count;
+};
+
+struct reader_section {
+	bool there;
+	uint64_t offset; /* in the file */
+	struct perfev_bytes bytes;
+	void *owned; /* of a stream: what bytes points to */
+};
+
+struct perfev_reader {
+	struct source source;
+	struct perfev_reader_info info;
+	struct perfev_error damage;
+	bool partial;
+	bool ended;
+	char *name;
+	uint64_t end;	 /* file mode: where the records end */
+	uint64_t checked; /* up to here it was made sure that the file is still there */
+	struct buffer stream; /* what was read of a stream and not handed out */
+	size_t stream_at;
+	struct reader_event **events;
+	size_t event_count, event_room;
+	uint32_t *id_slots; /* open addressing: event + 1, 0 is empty */
+	uint64_t *id_keys;
+	size_t id_count, id_size;
+	uint16_t sample_id;  /* where ids are, for all events; 0: nowhere */
+	uint16_t trailer_id;
+	struct reader_section features[PERFEV_FEATURE_COUNT];
+};
+
+/* reader_attr.c: attrs, ids and names */
+int reader_add_event(struct perfev_reader *reader, const unsigned char *attr, size_t attr_size,
+		     const unsigned char *ids, size_t id_count, struct perfev_error *err);
+int reader_add_id(struct perfev_reader *reader, size_t event, uint64_t id, struct perfev_error *err);
+int reader_find_id(const struct perfev_reader *reader, uint64_t id);
+int reader_read_attrs(struct perfev_reader *reader, uint64_t offset, uint64_t size,
+		      uint64_t entry_size, struct perfev_error *err);
+int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *err);
+int reader_rename(struct reader_event *event, const char *name, size_t size);
+/* reader_attr_swap() - an attr of the other byte order, in this host's. */
+void reader_attr_swap(struct perf_event_attr *attr);
+
+/* reader_header.c */
+int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);
+
+/* reader.c: bytes of the stream or file at the current position, or NULL with an error set */
+const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size);
+int reader_damage(struct perfev_reader *reader, int code, enum perfev_why why, uint64_t where,
+		  struct perfev_error *err, const char *format, ...) PERFEV_PRINTF(6, 7);
+
+#endif

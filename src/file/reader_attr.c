@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of a recording: attrs of any size and byte order, their ids, their names.
+ *
+ * An attr entry's own size member says how many of its bytes mean something; larger ones than this
+ * library knows are cut, smaller ones extended with zeros.
+ */
+#include "reader.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/load.h"
+#include "decode/event_name.h"
+#include "decode/layout.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define EVENTS_MAX 65536
+#define IDS_MAX	   (1u << 24)
+
+/* The flag word: bit-fields fill from the other end on the other byte order, so bit n of one is bit
+ * 63 - n of the other; precise_ip has two bits, which come out exchanged. */
+static uint64_t mirror_flags(uint64_t word)
+{
+	uint64_t out = 0, precise;
+	int i;
+
+	for (i = 0; i < 64; i++)
+		out |= (word >> i & 1) << (63 - i);
+	precise = out >> 15 & 3;
+	out &= ~(UINT64_C(3) << 15);
+	return out | (precise >> 1 | (precise & 1) << 1) << 15;
+}
+
+static uint32_t mirror_u32(uint32_t word)
+{
+	uint32_t out = 0;
+	int i;
+
+	for (i = 0; i < 32; i++)
+		out |= (word >> i & 1) << (31 - i);
+	return out;
+}
+
+void reader_attr_swap(struct perf_event_attr *attr)
+{
+	unsigned char *at = (unsigned char *)attr;
+	static const uint8_t words[] = {8, 16, 24, 32, 40, 56, 64, 72, 80, 96, 120, 128, 136};
+	static const uint8_t halves[] = {0, 4, 48, 52, 88, 92, 104, 112, 116};
+	uint64_t flags;
+	size_t i;
+
+	for (i = 0; i < sizeof(words); i++)
+		store_u64(at + words[i], load_u64(at + words[i], true));
+	for (i = 0; i < sizeof(halves); i++)
+		store_u32(at + halves[i], load_u32(at + halves[i], true));
+	store_u16(at + 108, load_u16(at + 108, true));
+	store_u16(at + 110, load_u16(at + 110, true));
+	flags = mirror_flags(load_u64(at + 40, false));
+	store_u64(at + 40, flags);
+	attr->aux_action = mirror_u32(attr->aux_action);
+}
+
+/* ---- ids ------------------------------------------------------------------------------------------- */
+
+static void put_slot(struct perfev_reader *reader, uint64_t id, uint32_t slot)
+{
+	size_t mask = reader->id_size - 1, at = hash_u64(id) & mask;
+
+	while (reader->id_slots[at] && reader->id_keys[at] != id)
+		at = (at + 1) & mask;
+	if (!reader->id_slots[at])
+		reader->id_count++;
+	reader->id_slots[at] = slot;
+	reader->id_keys[at] = id;
+}
+
+static int grow_ids(struct perfev_reader *reader)
+{
+	size_t old_size = reader->id_size, size = old_size ? old_size * 2 : 64, i;
+	uint32_t *slots = reader->id_slots;
+	uint64_t *keys = reader->id_keys;
+
+	reader->id_slots = calloc(size, sizeof(*slots));
+	reader->id_keys = calloc(size, sizeof(*keys));
+	if (!reader->id_slots || !reader->id_keys) {
+		free(reader->id_slots);
+		free(reader->id_keys);
+		reader->id_slots = slots;
+		reader->id_keys = keys;
+		return -ENOMEM;
+	}
+	reader->id_size = size;
+	reader->id_count = 0;
+	for (i = 0; i < old_size; i++)
+		if (slots[i])
+			put_slot(reader, keys[i], slots[i]);
+	free(slots);
+	free(keys);
+	return 0;
+}
+
+int reader_find_id(const struct perfev_reader *reader, uint64_t id)
+{
+	size_t mask = reader->id_size - 1, at;
+
+	if (!reader->id_size)
+		return -1;
+	for (at = hash_u64(id) & mask; reader->id_slots[at]; at = (at + 1) & mask)
+		if (reader->id_keys[at] == id)
+			return (int)reader->id_slots[at] - 1;
+	return -1;
+}
+
+int reader_add_id(struct perfev_reader *reader, size_t event, uint64_t id, struct perfev_error *err)
+{
+	struct reader_event *e = reader->events[event];
+	uint64_t *ids;
+
+	if (reader->id_count >= IDS_MAX)
+		return error_set(err, -EINVAL, PERFEV_WHY_CORRUPT, reader->info.position,
+				 "cannot read %s: its events have more than %u ids", reader->name,
+				 IDS_MAX);
+	if (reader->id_count * 2 >= reader->id_size && grow_ids(reader) < 0)
+		return error_memory(err);
+	ids = realloc(e->ids, (e->id_count + 1) * sizeof(*ids));
+	if (!ids)
+		return error_memory(err);
+	e->ids = ids;
+	ids[e->id_count++] = id;
+	put_slot(reader, id, (uint32_t)event + 1);
+	return 0;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------- */
+
+int reader_rename(struct reader_event *event, const char *name, size_t size)
+{
+	char *copy = malloc(size + 1);
+
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, name, size);
+	copy[size] = 0;
+	free(event->name);
+	event->name = copy;
+	return 0;
+}
+
+/* Where ids are must be the same for all events, or records could not be told apart. */
+static void note_positions(struct perfev_reader *reader, const struct perfev_layout *layout)
+{
+	if (!layout)
+		return;
+	if (!reader->sample_id)
+		reader->sample_id = layout->sample_id;
+	if (!reader->trailer_id)
+		reader->trailer_id = layout->trailer_id;
+}
+
+static int make_event(struct reader_event **ret, const unsigned char *attr, size_t attr_size,
+		      bool swapped)
+{
+	struct reader_event *event = calloc(1, sizeof(*event));
+	char name[64];
+	uint32_t size;
+
+	if (!event)
+		return -ENOMEM;
+	memcpy(&event->attr, attr, attr_size < sizeof(event->attr) ? attr_size : sizeof(event->attr));
+	size = load_u32(attr + 4, swapped);
+	if (size == 0)
+		size = PERF_ATTR_SIZE_VER0;
+	if (size < sizeof(event->attr))
+		memset((unsigned char *)&event->attr + size, 0, sizeof(event->attr) - size);
+	if (swapped)
+		reader_attr_swap(&event->attr);
+	event->attr.size = size;
+	event_name_format(name, sizeof(name), &event->attr);
+	if (reader_rename(event, name, strlen(name)) < 0) {
+		free(event);
+		return -ENOMEM;
+	}
+	*ret = event;
+	return 0;
+}
+
+int reader_add_event(struct perfev_reader *reader, const unsigned char *attr, size_t attr_size,
+		     const unsigned char *ids, size_t id_count, struct perfev_error *err)
+{
+	struct reader_event **events;
+	size_t i, index = reader->event_count;
+	int r;
+
+	if (index >= EVENTS_MAX)
+		return error_set(err, -EINVAL, PERFEV_WHY_CORRUPT, reader->info.position,
+				 "cannot read %s: it has more than %u events", reader->name, EVENTS_MAX);
+	events = array_grow(reader->events, &reader->event_room, index, sizeof(*events));
+	if (!events)
+		return error_memory(err);
+	reader->events = events;
+	if (make_event(&events[index], attr, attr_size, reader->info.swapped) < 0)
+		return error_memory(err);
+	reader->event_count++;
+	r = perfev_layout_new(&events[index]->layout, &events[index]->attr, err);
+	if (r == -ENOMEM)
+		return r;
+	note_positions(reader, events[index]->layout);
+	for (i = 0; i < id_count; i++) {
+		r = reader_add_id(reader, index, load_u64(ids + i * 8, reader->info.swapped), err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The attr table: entries of @entry_size bytes, an attr and {offset, size} of its ids. */
+int reader_read_attrs(struct perfev_reader *reader, uint64_t offset, uint64_t size,
+		      uint64_t entry_size, struct perfev_error *err)
+{
+	bool swapped = reader->info.swapped;
+	uint64_t at;
+
+	for (at = offset; at < offset + size && entry_size <= offset + size - at; at += entry_size) {
+		const unsigned char *entry = source_at(&reader->source, at, entry_size), *ids;
+		uint64_t ids_offset, ids_size;
+		int r;
+
+		if (!entry)
+			return reader_damage(reader, -EINVAL, PERFEV_WHY_TRUNCATED, at, err,
+					     "its table of events ends at 0x%llx, behind the end of the file",
+					     (unsigned long long)(offset + size));
+		ids_offset = load_u64(entry + entry_size - 16, swapped);
+		ids_size = load_u64(entry + entry_size - 8, swapped) & ~UINT64_C(7);
+		ids = source_at(&reader->source, ids_offset, ids_size);
+		if (!ids)
+			return reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, at, err,
+					     "the ids of its event %zu are outside of the file",
+					     reader->event_count);
+		r = reader_add_event(reader, entry, (size_t)entry_size - 16, ids, (size_t)ids_size / 8,
+				     err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* EVENT_DESC: u32 number, u32 attr size, then {attr, u32 ids, name, ids} each. Its names are taken for
+ * the events of the same place in the table, and its ids, where the table had none. */
+int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *err)
+{
+	const struct reader_section *section = &reader->features[PERFEV_FEATURE_EVENT_DESC];
+	struct perfev_bytes all = section->bytes;
+	bool swapped = reader->info.swapped;
+	const unsigned char *data = all.data;
+	uint32_t count, attr_size, i, k;
+	size_t at = 8;
+
+	if (!section->there || all.size < 8)
+		return 0;
+	count = load_u32(data, swapped);
+	attr_size = load_u32(data + 4, swapped);
+	for (i = 0; i < count; i++) {
+		struct perfev_bytes rest;
+		const char *name;
+		bool had_ids;
+		uint32_t ids;
+		int r;
+
+		if (attr_size > all.size - at || all.size - at - attr_size < 4)
+			return 0;
+		if (i >= reader->event_count) {
+			if (attr_size < PERF_ATTR_SIZE_VER0)
+				return 0;
+			r = reader_add_event(reader, data + at, attr_size, NULL, 0, err);
+			if (r < 0)
+				return r;
+		}
+		at += attr_size;
+		ids = load_u32(data + at, swapped);
+		at += 4;
+		rest.data = data + at;
+		rest.size = all.size - at;
+		name = perfev_feature_string(rest, swapped);
+		if (!name || reader_rename(reader->events[i], name, strlen(name)) < 0)
+			return 0;
+		at += 4 + load_u32(data + at, swapped);
+		if (ids > (all.size - at) / 8)
+			return 0;
+		had_ids = reader->events[i]->id_count > 0;
+		for (k = 0; k < ids && !had_ids; k++) {
+			r = reader_add_id(reader, i, load_u64(data + at + k * 8, swapped), err);
+			if (r < 0)
+				return r;
+		}
+		at += (size_t)ids * 8;
+	}
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files that are read as data: recordings, ELF and debug files, kallsyms, JIT maps. The one place that
+ * opens and reads them; a test puts its own behind these functions when it links.
+ */
+#ifndef FILE_SOURCE_H
+#define FILE_SOURCE_H
+
+#include <perfev/common.h>
+
+struct source {
+	const unsigned char *data; /* all bytes, when the file is mapped or in memory; else NULL */
+	uint64_t size;		   /* of those */
+	int fd;			   /* -1: memory */
+	bool mapped;
+	uint64_t dropped; /* pages before this left memory */
+};
+
+enum source_mode {
+	SOURCE_MAP,   /* map a regular file; read others as streams */
+	SOURCE_STREAM /* read it as a stream, whatever it is */
+};
+
+/* source_open() - @path, or standard input for "-". Return: 0, or a negative errno (also -EISDIR). */
+int source_open(struct source *ret, const char *path, enum source_mode mode);
+void source_open_memory(struct source *ret, struct perfev_bytes bytes);
+void source_close(struct source *source);
+
+/* source_read() - the next bytes of a stream: their number, 0 at the end, a negative errno. */
+int64_t source_read(struct source *source, void *to, size_t size);
+/* source_shrank() - whether a mapped file has become shorter than it was. */
+bool source_shrank(const struct source *source);
+/* source_drop() - pages of a mapped file before @offset leave memory. */
+void source_drop(struct source *source, uint64_t offset);
+/* source_at() - @size bytes at @offset of a mapped file, or NULL when they are not all there. */
+const unsigned char *source_at(const struct source *source, uint64_t offset, uint64_t size);
+
+#endif
