@@ -19,7 +19,8 @@ struct perfev_symbols_opts {
 	const char *symfs;    /* look for files below this folder; NULL: the machine's own */
 	const char *kallsyms; /* symbols of the recorded kernel; NULL: this kernel's, if it is that one */
 	uint32_t raw_names;   /* not 0: names as in the file, not demangled */
-	uint32_t reserved;
+	uint32_t foreign;     /* not 0: recorded on another machine or kernel: this one's kernel symbols
+			       * and vdso are used only when their build-ids are the recorded ones */
 };
 
 enum perfev_frame_flag {

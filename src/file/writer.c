@@ -523,19 +523,21 @@ static int finish_file(struct perfev_writer *writer)
 	unsigned char header[HEADER_SIZE];
 	struct buffer tail = {NULL, 0, 0, 0};
 	struct perfev_bytes piece;
-	int r = build_features(writer, &tail);
+	int r = build_features(writer, &tail), rewritten;
+	unsigned i;
 
 	piece.data = tail.data;
 	piece.size = tail.size;
 	if (r == 0)
 		r = output_write(&writer->output, &piece, 1);
 	buffer_free(&tail);
-	if (r < 0)
-		return r;
+	for (i = 0; r < 0 && i < PERFEV_FEATURE_COUNT; i++)
+		writer->features[i].set = false; /* no room for them: the records count more */
 	fill_header(writer, header, data_size);
 	piece.data = header;
 	piece.size = sizeof(header);
-	return output_rewrite(&writer->output, 0, piece);
+	rewritten = output_rewrite(&writer->output, 0, piece);
+	return r < 0 ? r : rewritten;
 }
 
 int perfev_writer_finish(struct perfev_writer *writer, struct perfev_error *err)
@@ -544,6 +546,9 @@ int perfev_writer_finish(struct perfev_writer *writer, struct perfev_error *err)
 
 	if (!writer->started || writer->finished)
 		return 0;
+	/* a data size of 0 would say that the recording was cut short */
+	if (!writer->output.stream && writer->output.offset == writer->data_offset)
+		note(writer, writer->round, sizeof(writer->round), NULL);
 	r = perfev_writer_flush(writer, err);
 	if (r < 0)
 		return r;

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* What records tell about address spaces. */
+#include "symbols.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+#include <perfev/reader.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
+static void feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *mmap)
+{
+	static const char name[] = "[kernel.kallsyms]";
+	const char *symbol = mmap->filename + sizeof(name) - 1;
+
+	if (strncmp(mmap->filename, name, sizeof(name) - 1) || s->kernel_ref)
+		return;
+	s->kernel_ref = mmap->pgoff;
+	s->kernel_ref_stext = !strcmp(symbol, "_stext");
+}
+
+static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
+		     const struct perfev_layout *layout, struct perfev_error *err)
+{
+	struct perfev_mmap mmap;
+	struct space_process *process;
+	struct mapping mapping;
+	int r = perfev_mmap_decode(&mmap, record, layout, err);
+
+	if (r < 0)
+		return r;
+	if ((record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL) {
+		feed_kernel_map(s, &mmap);
+		return 0;
+	}
+	if ((record->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
+		return 0;
+	if (mmap.len > UINT64_MAX - mmap.addr)
+		mmap.len = UINT64_MAX - mmap.addr;
+	mapping.start = mmap.addr;
+	mapping.end = mmap.addr + mmap.len;
+	mapping.offset = mmap.pgoff;
+	mapping.reserved = 0;
+	process = spaces_get(&s->spaces, (int32_t)mmap.pid);
+	if (!process || symbols_module(s, &mapping.module, mmap.filename, mmap.build_id,
+				       mmap.build_id_size) < 0 ||
+	    space_map(&s->spaces, process, &mapping) < 0)
+		return error_memory(err);
+	return 0;
+}
+
+static int feed_comm(struct perfev_symbols *s, const struct perfev_record *record,
+		     const struct perfev_layout *layout, struct perfev_error *err)
+{
+	struct perfev_comm comm;
+	struct space_process *process;
+	const char *name;
+	int r = perfev_comm_decode(&comm, record, layout, err);
+
+	if (r < 0)
+		return r;
+	process = spaces_get(&s->spaces, (int32_t)comm.pid);
+	name = intern(&s->names, comm.comm);
+	if (!process || !name || space_set_comm(process, (int32_t)comm.tid, name) < 0)
+		return error_memory(err);
+	if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
+		space_clear(&s->spaces, process);
+	return 0;
+}
+
+static int feed_fork(struct perfev_symbols *s, const struct perfev_record *record,
+		     const struct perfev_layout *layout, struct perfev_error *err)
+{
+	struct perfev_task task;
+	struct space_process *parent, *child;
+	const char *comm;
+	int r = perfev_task_decode(&task, record, layout, err);
+
+	if (r < 0)
+		return r;
+	child = spaces_get(&s->spaces, (int32_t)task.pid);
+	parent = spaces_get(&s->spaces, (int32_t)task.ppid);
+	if (!child || !parent)
+		return error_memory(err);
+	comm = space_comm(parent, (int32_t)task.ptid);
+	/* a synthesized one says only that the task is there: its mappings follow */
+	if (task.pid != task.ppid && !(record->misc & PERF_RECORD_MISC_FORK_EXEC) &&
+	    space_fork(&s->spaces, parent, child) < 0)
+		return error_memory(err);
+	if (comm && !space_comm(child, (int32_t)task.tid) &&
+	    space_set_comm(child, (int32_t)task.tid, comm) < 0)
+		return error_memory(err);
+	return 0;
+}
+
+static int add_ksymbol(struct perfev_symbols *s, const struct perfev_ksymbol *k)
+{
+	struct ksymbol *all =
+		array_grow(s->ksymbols, &s->ksymbol_room, s->ksymbol_count, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	s->ksymbols = all;
+	all[s->ksymbol_count].start = k->addr;
+	all[s->ksymbol_count].end = k->addr + k->len;
+	all[s->ksymbol_count].name = intern(&s->names, k->name);
+	if (!all[s->ksymbol_count].name)
+		return -ENOMEM;
+	s->ksymbol_count++;
+	return 0;
+}
+
+static void remove_ksymbol(struct perfev_symbols *s, uint64_t start)
+{
+	size_t i;
+
+	for (i = 0; i < s->ksymbol_count; i++)
+		if (s->ksymbols[i].start == start) {
+			memmove(&s->ksymbols[i], &s->ksymbols[i + 1],
+				(--s->ksymbol_count - i) * sizeof(*s->ksymbols));
+			return;
+		}
+}
+
+static int feed_ksymbol(struct perfev_symbols *s, const struct perfev_record *record,
+			const struct perfev_layout *layout, struct perfev_error *err)
+{
+	struct perfev_any any;
+	int r = perfev_any_decode(&any, record, layout, err);
+
+	if (r < 0)
+		return r;
+	s->kernel_generation = ++s->spaces.generations;
+	remove_ksymbol(s, any.as.ksymbol.addr);
+	if (any.as.ksymbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+		return 0;
+	return add_ksymbol(s, &any.as.ksymbol) < 0 ? error_memory(err) : 0;
+}
+
+static int feed_build_id(struct perfev_symbols *s, const struct perfev_record *record,
+			 struct perfev_error *err)
+{
+	struct perfev_bytes bytes = {record->data, record->size};
+	struct perfev_build_id entry;
+	size_t position = 0;
+	int r = perfev_feature_build_id(&entry, bytes, record->flags & PERFEV_RECORD_SWAPPED, &position,
+					err);
+
+	return r <= 0 ? r : perfev_symbols_build_id(s, &entry, err);
+}
+
+int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
+			const struct perfev_layout *layout, struct perfev_error *err)
+{
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		return feed_mmap(symbols, record, layout, err);
+	case PERF_RECORD_COMM:
+		return feed_comm(symbols, record, layout, err);
+	case PERF_RECORD_FORK:
+		return feed_fork(symbols, record, layout, err);
+	case PERF_RECORD_KSYMBOL:
+		return feed_ksymbol(symbols, record, layout, err);
+	case PERFEV_RECORD_HEADER_BUILD_ID:
+		return feed_build_id(symbols, record, err);
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kallsyms: one line a symbol, "ADDRESS TYPE NAME" and a module in brackets behind a tab. The file has
+ * five megabytes and more, so it is read in one go and parsed in place: names stay where they are.
+ *
+ * No line has a size: a symbol goes on to the next one. Code and data count, so that an address in data
+ * is not taken for the function before it.
+ */
+#include "kallsyms.h"
+
+#include "base/buffer.h"
+#include "file/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_MAX   (256u << 20)
+#define MODULE_MAX 65534
+
+static int read_text(struct kallsyms *k, const char *path)
+{
+	struct buffer text = {NULL, 0, 0, TEXT_MAX};
+	struct source source;
+	int64_t n = 0;
+	int r = source_open(&source, path, SOURCE_STREAM);
+
+	if (r < 0)
+		return r;
+	do {
+		r = buffer_reserve(&text, 1 << 20);
+		if (r < 0)
+			break;
+		n = source_read(&source, text.data + text.size, text.room - text.size - 1);
+		if (n > 0)
+			text.size += (size_t)n;
+	} while (n > 0);
+	source_close(&source);
+	if (r < 0 || n < 0) {
+		buffer_free(&text);
+		return r < 0 ? r : (int)n;
+	}
+	text.data[text.size] = 0;
+	k->text = (char *)text.data;
+	k->size = text.size;
+	return 0;
+}
+
+static char *parse_hex(char *at, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (;; at++) {
+		unsigned digit = (unsigned char)*at;
+
+		if (digit - '0' <= 9)
+			digit -= '0';
+		else if ((digit | 32) - 'a' <= 5)
+			digit = (digit | 32) - 'a' + 10;
+		else
+			break;
+		value = value << 4 | digit;
+	}
+	*ret = value;
+	return at;
+}
+
+static bool is_wanted(char type, const char *name)
+{
+	char kind = (char)(type & ~32);
+
+	if (kind != 'T' && kind != 'W' && kind != 'D' && kind != 'B')
+		return false;
+	return name[0] != '$' && strncmp(name, ".L", 2) && strncmp(name, "L0", 2);
+}
+
+/* The number of a module. Lines of one module stand together. */
+static int find_module(struct kallsyms *k, char *name, uint16_t *ret)
+{
+	char **modules;
+
+	if (k->module_count && !strcmp(k->modules[k->module_count - 1], name)) {
+		*ret = (uint16_t)k->module_count;
+		return 0;
+	}
+	if (k->module_count >= MODULE_MAX) {
+		*ret = 0;
+		return 0;
+	}
+	modules = array_grow(k->modules, &k->module_room, k->module_count, sizeof(*modules));
+	if (!modules)
+		return -ENOMEM;
+	k->modules = modules;
+	modules[k->module_count++] = name;
+	*ret = (uint16_t)k->module_count;
+	return 0;
+}
+
+static int take_line(struct kallsyms *k, char *line)
+{
+	struct symbol s = {0, 0, NULL, 0, false, 0};
+	char *at = parse_hex(line, &s.start), *name, *tab, type;
+
+	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
+		return 0;
+	type = at[1];
+	name = at + 3;
+	tab = strchr(name, '\t');
+	if (tab) {
+		*tab = 0;
+		if (find_module(k, tab + 1, &s.module) < 0)
+			return -ENOMEM;
+	} else if (!k->ref_text && !strcmp(name, "_text")) {
+		k->ref_text = s.start;
+	} else if (!k->ref_stext && !strcmp(name, "_stext")) {
+		k->ref_stext = s.start;
+	}
+	if (!s.start || !is_wanted(type, name))
+		return 0;
+	s.end = s.start;
+	s.name = name;
+	s.binding = type == 'W' ? 2 : type & 32 ? 0 : 1;
+	return table_add(&k->table, &s);
+}
+
+static int parse(struct kallsyms *k)
+{
+	char *line = k->text, *end = k->text + k->size, *newline;
+
+	for (; line < end; line = newline + 1) {
+		newline = memchr(line, '\n', (size_t)(end - line));
+		if (!newline)
+			break;
+		*newline = 0;
+		if (take_line(k, line) < 0)
+			return -ENOMEM;
+	}
+	return k->table.count ? table_finish(&k->table) : -ENODATA;
+}
+
+int kallsyms_load(struct kallsyms *ret, const char *path)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = read_text(ret, path);
+	if (r == 0)
+		r = parse(ret);
+	if (r < 0)
+		kallsyms_free(ret);
+	return r;
+}
+
+void kallsyms_free(struct kallsyms *kallsyms)
+{
+	free(kallsyms->text);
+	free(kallsyms->modules);
+	table_free(&kallsyms->table);
+	memset(kallsyms, 0, sizeof(*kallsyms));
+}

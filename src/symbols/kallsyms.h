@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Symbols of the kernel and its modules, from kallsyms. */
+#ifndef SYMBOLS_KALLSYMS_H
+#define SYMBOLS_KALLSYMS_H
+
+#include "table.h"
+
+struct kallsyms {
+	char *text; /* the file; names point into it */
+	size_t size;
+	struct table table;
+	char **modules; /* "[name]", by symbol.module - 1 */
+	size_t module_count, module_room;
+	uint64_t ref_text, ref_stext; /* addresses of _text and _stext; 0: hidden */
+};
+
+/* kallsyms_load() - read and index a file of that format (lines of: address type name [module])
+ * Return: 0; -ENODATA when its addresses are all zero: hidden from this user; another negative errno. */
+int kallsyms_load(struct kallsyms *ret, const char *path);
+void kallsyms_free(struct kallsyms *kallsyms);
+
+#endif

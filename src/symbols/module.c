@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finding and reading the symbols of a file.
+ *
+ * A debug file that has the recorded build-id is preferred, then the file itself. A file whose build-id
+ * is another than the recorded one is never used: its names would be wrong ones. Symbols are taken as
+ * the perf tool takes them: functions, objects with a name, and labels in code or data sections; dynamic
+ * symbols when there are no others; and the stubs of the procedure linkage table, which have no symbols,
+ * from its relocations.
+ */
+#include "module.h"
+
+#include "base/load.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STT_NOTYPE    0
+#define STT_OBJECT    1
+#define STT_FUNC      2
+#define STT_GNU_IFUNC 10
+#define SHN_ABS	      0xfff1
+#define MACHINE_ARM   40
+#define MACHINE_A64   183
+#define MACHINE_RISCV 243
+#define MACHINE_CSKY  252
+
+static void say(struct module *module, const char *format, const char *detail)
+{
+	snprintf(module->why, sizeof(module->why), format, detail);
+}
+
+static void hex_id(const struct module *module, char *to)
+{
+	int i;
+
+	for (i = 0; i < module->build_id_size; i++)
+		sprintf(to + i * 2, "%02x", module->build_id[i]);
+	to[i * 2] = 0;
+}
+
+/* ---- which symbols ---------------------------------------------------------------------------------- */
+
+/* Marks that assemblers leave for disassemblers: $a, $d, $t, $x on some machines. */
+static bool is_mapping_symbol(const struct elf *elf, const char *name)
+{
+	if (elf->machine != MACHINE_ARM && elf->machine != MACHINE_A64 &&
+	    elf->machine != MACHINE_RISCV && elf->machine != MACHINE_CSKY)
+		return false;
+	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
+static bool in_code_or_data(const struct elf *elf, uint16_t index)
+{
+	struct elf_section section;
+
+	return elf_section(elf, index, &section) &&
+	       (strstr(section.name, ".text") || strstr(section.name, ".data"));
+}
+
+static bool is_wanted(const struct elf *elf, const struct elf_symbol *symbol)
+{
+	if (!symbol->name || !symbol->section || symbol->section == SHN_ABS)
+		return false;
+	switch (symbol->type) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		return true;
+	case STT_OBJECT:
+		return symbol->size > 0;
+	case STT_NOTYPE: /* visibility 1 and 2: internal, hidden */
+		return symbol->visibility != 1 && symbol->visibility != 2 &&
+		       in_code_or_data(elf, symbol->section);
+	default:
+		return false;
+	}
+}
+
+static int read_table(struct module *module, const struct elf *elf, const struct elf_section *table)
+{
+	uint64_t count = elf_symbol_count(elf, table), i;
+	struct elf_section strings;
+	struct elf_symbol symbol;
+
+	if (!elf_section(elf, table->link, &strings))
+		return 0;
+	for (i = 1; i < count; i++) {
+		struct symbol s;
+		const char *name;
+
+		if (!elf_symbol(elf, table, i, &symbol) || !is_wanted(elf, &symbol))
+			continue;
+		name = elf_string(elf, &strings, symbol.name);
+		if (!name || !name[0] || is_mapping_symbol(elf, name))
+			continue;
+		if (elf->machine == MACHINE_ARM && symbol.type == STT_FUNC)
+			symbol.value &= ~UINT64_C(1); /* Thumb */
+		s.start = symbol.value;
+		s.end = symbol.size > UINT64_MAX - s.start ? UINT64_MAX : s.start + symbol.size;
+		s.name = name;
+		s.binding = symbol.binding;
+		s.plt = false;
+		s.module = 0;
+		if (table_add(&module->table, &s) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- stubs -------------------------------------------------------------------------------------------- */
+
+static void plt_sizes(const struct elf *elf, const struct elf_section *plt, uint64_t *header,
+		      uint64_t *entry)
+{
+	switch (elf->machine) {
+	case MACHINE_ARM:
+		*header = 20;
+		*entry = 12;
+		break;
+	case MACHINE_A64:
+	case MACHINE_RISCV:
+		*header = 32;
+		*entry = 16;
+		break;
+	default:
+		*header = plt->entry_size;
+		*entry = plt->entry_size;
+	}
+}
+
+static int read_stubs(struct module *module, const struct elf *elf)
+{
+	struct elf_section plt, relocations, symbols, strings;
+	uint64_t header, entry, i, count, at;
+	const unsigned char *data;
+
+	if (!elf_section_named(elf, ".plt", &plt) ||
+	    (!elf_section_named(elf, ".rela.plt", &relocations) &&
+	     !elf_section_named(elf, ".rel.plt", &relocations)) ||
+	    !elf_section(elf, relocations.link, &symbols) ||
+	    !elf_section(elf, symbols.link, &strings))
+		return 0;
+	plt_sizes(elf, &plt, &header, &entry);
+	data = elf_bytes(elf, &relocations);
+	if (!data || entry == 0 || relocations.entry_size < (elf->wide ? 16u : 8u))
+		return 0;
+	count = relocations.size / relocations.entry_size;
+	at = plt.address + header;
+	for (i = 0; i < count && at - plt.address + entry <= plt.size; i++, at += entry) {
+		const unsigned char *r = data + i * relocations.entry_size;
+		struct symbol s = {at, at + entry, NULL, 1, true, 0};
+		struct elf_symbol symbol;
+		uint64_t index;
+
+		index = elf->wide ? load_u64(r + 8, elf->swap) >> 32 : load_u32(r + 4, elf->swap) >> 8;
+		if (!index || !elf_symbol(elf, &symbols, index, &symbol))
+			continue;
+		s.name = elf_string(elf, &strings, symbol.name);
+		if (s.name && s.name[0] && table_add(&module->table, &s) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* ---- which file --------------------------------------------------------------------------------------- */
+
+enum fit { FIT_NO_FILE, FIT_NO_ELF, FIT_OTHER_ID, FIT_YES };
+
+static enum fit try_file(const struct module *module, const char *path, struct elf *elf, int *error)
+{
+	uint8_t id[20];
+	int size;
+
+	*error = elf_open(elf, path);
+	if (*error == -ENOEXEC)
+		return FIT_NO_ELF;
+	if (*error < 0)
+		return FIT_NO_FILE;
+	size = elf_build_id(elf, id);
+	if (module->recorded_id &&
+	    (size != module->build_id_size || memcmp(id, module->build_id, (size_t)size))) {
+		elf_close(elf);
+		return FIT_OTHER_ID;
+	}
+	return FIT_YES;
+}
+
+static bool has_symtab(const struct elf *elf)
+{
+	struct elf_section section;
+
+	return elf_section_of_type(elf, ELF_SYMTAB, &section);
+}
+
+/* The place of separate debug files, by build-id. */
+static bool find_debug_file(struct module *module, const struct module_places *places)
+{
+	char id[41], path[8192];
+	struct elf elf;
+	int error;
+
+	if (module->build_id_size < 2)
+		return false;
+	hex_id(module, id);
+	snprintf(path, sizeof(path), "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
+		 places->symfs ? places->symfs : "", id, id + 2);
+	if (try_file(module, path, &elf, &error) != FIT_YES)
+		return false;
+	if (!has_symtab(&elf)) {
+		elf_close(&elf);
+		return false;
+	}
+	module->plain = module->elf;
+	module->has_plain = module->has_elf;
+	module->elf = elf;
+	module->has_elf = true;
+	module->file = malloc(strlen(path) + 1);
+	if (module->file)
+		memcpy(module->file, path, strlen(path) + 1);
+	return true;
+}
+
+static void note_id(struct module *module)
+{
+	if (!module->recorded_id)
+		module->build_id_size = (uint8_t)elf_build_id(&module->elf, module->build_id);
+}
+
+static void explain(struct module *module, enum fit fit, int error)
+{
+	if (fit == FIT_OTHER_ID)
+		say(module, "%s", "the file has another build-id than the recorded one: it was changed since");
+	else if (fit == FIT_NO_ELF)
+		say(module, "%s", "the file is no ELF file");
+	else if (strstr(module->name, " (deleted)"))
+		say(module, "%s", "the file was deleted");
+	else
+		say(module, "the file cannot be read: %s", strerror(-error));
+}
+
+static bool is_file_name(const char *name)
+{
+	return name[0] == '/' && name[1] != '/' && strncmp(name, "/dev/zero", 9) &&
+	       strncmp(name, "/SYSV", 5) && strncmp(name, "/memfd:", 7) &&
+	       strncmp(name, "/anon_hugepage", 14);
+}
+
+static void find_file(struct module *module, const struct module_places *places)
+{
+	char path[8192];
+	enum fit fit;
+	int error;
+
+	if (!is_file_name(module->name)) {
+		say(module, "%s", "it is no file: code that was made at run time");
+		return;
+	}
+	snprintf(path, sizeof(path), "%s%s", places->symfs ? places->symfs : "", module->name);
+	fit = try_file(module, path, &module->elf, &error);
+	if (fit != FIT_YES) {
+		explain(module, fit, error);
+		find_debug_file(module, places);
+		return;
+	}
+	module->has_elf = true;
+	note_id(module);
+	if (has_symtab(&module->elf) || find_debug_file(module, places))
+		return;
+	module->file = malloc(strlen(path) + 1);
+	if (module->file)
+		memcpy(module->file, path, strlen(path) + 1);
+}
+
+static int read_symbols(struct module *module)
+{
+	const struct elf *plain = module->has_plain ? &module->plain : &module->elf;
+	struct elf_section table;
+	int r = 0;
+
+	if (elf_section_of_type(&module->elf, ELF_SYMTAB, &table) ||
+	    elf_section_of_type(&module->elf, ELF_DYNSYM, &table))
+		r = read_table(module, &module->elf, &table);
+	if (r == 0)
+		r = read_stubs(module, plain);
+	return r < 0 ? r : table_finish(&module->table);
+}
+
+static void explain_gaps(struct module *module)
+{
+	struct elf_section table;
+	char id[41];
+
+	hex_id(module, id);
+	if (elf_section_of_type(&module->elf, ELF_SYMTAB, &table))
+		say(module, "%s", "no symbol covers the address");
+	else if (module->build_id_size)
+		say(module,
+		    module->table.count ? "the file is stripped (exported symbols only), and no debug file "
+					  "for build-id %s"
+					: "no symbol table and no debug file for build-id %s",
+		    id);
+	else
+		say(module, "%s", "no symbol table, and no build-id to find a debug file by");
+}
+
+int module_load(struct module *module, const struct module_places *places)
+{
+	int r;
+
+	if (module->loaded)
+		return 0;
+	module->loaded = true;
+	if (!module->has_elf) /* the vdso has its own */
+		find_file(module, places);
+	if (!module->has_elf)
+		return 0;
+	r = read_symbols(module);
+	if (r < 0)
+		return r;
+	explain_gaps(module);
+	module->keys = calloc(module->table.count + 1, sizeof(*module->keys));
+	return module->keys ? 0 : -ENOMEM;
+}
+
+uint64_t module_address(const struct module *module, uint64_t offset)
+{
+	const struct elf *plain = module->has_plain ? &module->plain : &module->elf;
+	uint64_t address;
+
+	if (module->has_elf && elf_offset_to_address(plain, offset, &address))
+		return address;
+	return offset;
+}
+
+void module_free(struct module *module)
+{
+	if (!module)
+		return;
+	if (module->has_elf)
+		elf_close(&module->elf);
+	if (module->has_plain)
+		elf_close(&module->plain);
+	table_free(&module->table);
+	free(module->keys);
+	free(module->name);
+	free(module->file);
+	free(module);
+}

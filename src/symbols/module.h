@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Modules: files that are mapped, the kernel, the vdso; each with its symbols, loaded when first asked. */
+#ifndef SYMBOLS_MODULE_H
+#define SYMBOLS_MODULE_H
+
+#include "elf.h"
+#include "table.h"
+
+struct module {
+	char *name; /* as recorded */
+	char *file; /* where symbols were read; NULL: nowhere */
+	char why[200]; /* why there are none */
+	uint8_t build_id[20];
+	uint8_t build_id_size; /* as recorded, or of the file; 0: not known */
+	bool recorded_id;      /* the recording says it */
+	bool kernel;
+	bool loaded;
+	struct elf elf;	      /* open while symbols point into it */
+	struct elf plain;     /* the mapped file itself, when symbols come from a debug file */
+	bool has_elf, has_plain;
+	struct table table;
+	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
+};
+
+struct module_places {
+	const char *symfs; /* or NULL */
+};
+
+/* module_load() - find the file and read its symbols; afterwards either the table has some, or why is
+ * set. Return: 0, -ENOMEM. */
+int module_load(struct module *module, const struct module_places *places);
+/* module_address() - a byte of the mapped file, in the addresses of its symbols. */
+uint64_t module_address(const struct module *module, uint64_t offset);
+void module_free(struct module *module);
+
+#endif

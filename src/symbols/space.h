@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Address spaces: which module is mapped where, in which process, now. Replayed from records.
+ */
+#ifndef SYMBOLS_SPACE_H
+#define SYMBOLS_SPACE_H
+
+#include <perfev/common.h>
+
+struct mapping {
+	uint64_t start, end;
+	uint64_t offset; /* in the file, of start */
+	uint32_t module; /* index */
+	uint32_t reserved;
+};
+
+/* A list of mappings, sorted, without overlaps; shared by processes until one changes it. */
+struct mappings {
+	struct mapping *items;
+	size_t count, room;
+	uint32_t owners;
+};
+
+struct space_thread {
+	int32_t tid;
+	const char *comm; /* interned */
+	struct space_thread *next;
+};
+
+struct space_process {
+	int32_t pid;
+	struct mappings *mappings; /* NULL: none */
+	struct space_thread *threads;
+	uint32_t generation; /* another one after each change of the mappings */
+	struct space_process *next;
+};
+
+struct spaces {
+	struct space_process **buckets;
+	size_t bucket_count, process_count;
+	uint32_t generations; /* handed out */
+};
+
+/* The process of that number, made when it is new; NULL without memory. */
+struct space_process *spaces_get(struct spaces *spaces, int32_t pid);
+/* The same, NULL when it is not known. */
+struct space_process *spaces_find(const struct spaces *spaces, int32_t pid);
+void spaces_free(struct spaces *spaces);
+
+/* A mapping is put in place of what it overlaps. */
+int space_map(struct spaces *spaces, struct space_process *process, const struct mapping *mapping);
+/* The child has what the parent has now. */
+int space_fork(struct spaces *spaces, struct space_process *parent, struct space_process *child);
+void space_clear(struct spaces *spaces, struct space_process *process);
+const struct mapping *space_find(const struct space_process *process, uint64_t ip);
+
+int space_set_comm(struct space_process *process, int32_t tid, const char *comm);
+const char *space_comm(const struct space_process *process, int32_t tid);
+
+#endif

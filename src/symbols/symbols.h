@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SYMBOLS_SYMBOLS_H
+#define SYMBOLS_SYMBOLS_H
+
+#include "kallsyms.h"
+#include "module.h"
+#include "space.h"
+
+#include "base/arena.h"
+
+#include <perfev/symbols.h>
+
+/* Modules that are always there, by number. */
+enum {
+	MODULE_UNKNOWN,
+	MODULE_KERNEL,
+	MODULE_HYPERVISOR,
+	MODULE_GUEST,
+	MODULE_FIXED
+};
+
+struct recorded_id {
+	const char *filename; /* interned */
+	uint8_t size, id[20];
+};
+
+/* A function of the kernel that came while it ran (a BPF program, ...). */
+struct ksymbol {
+	uint64_t start, end;
+	const char *name; /* interned */
+};
+
+struct place_cache {
+	uint64_t ip;
+	uint32_t generation; /* 0: empty */
+	uint32_t key;
+	uint32_t offset;
+	uint32_t reserved;
+};
+
+struct perfev_symbols {
+	struct perfev_symbols_opts opts;
+	struct module_places places;
+	char *symfs, *kallsyms_path;
+	struct interner names;
+	struct spaces spaces;
+	struct space_process *last; /* looked up last */
+	struct module **modules;
+	size_t module_count, module_room;
+	uint32_t *module_slots; /* hash of name and build-id: index + 1 */
+	size_t module_slot_count;
+	struct recorded_id *ids;
+	size_t id_count, id_room;
+	struct perfev_frame *frames; /* by key */
+	size_t frame_count, frame_room;
+	uint32_t *nameless; /* hash of module and address: key + 1 */
+	size_t nameless_count, nameless_size;
+	struct place_cache *cache;
+	struct kallsyms kallsyms;
+	bool kernel_loaded;
+	uint32_t *kernel_keys;	 /* for each symbol of kallsyms, key + 1 */
+	uint32_t *kernel_modules; /* for each of its modules, its number + 1 */
+	uint64_t kernel_ref;	 /* recorded address of _text or _stext; 0: not recorded */
+	bool kernel_ref_stext;
+	uint64_t kernel_delta;	 /* recorded minus ours */
+	struct ksymbol *ksymbols;
+	size_t ksymbol_count, ksymbol_room;
+	uint32_t kernel_generation;
+};
+
+/* symbols_module.c */
+int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, const uint8_t *id,
+		   uint8_t id_size);
+int symbols_kernel(struct perfev_symbols *s);
+
+#endif

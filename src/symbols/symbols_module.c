@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list of modules, and the two that are no files: the kernel, whose symbols are in kallsyms, and the
+ * vdso, which every process of this kernel has in its memory.
+ */
+#include "symbols.h"
+
+#include "base/buffer.h"
+#include "base/hash.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+
+#define VDSO_MAX (64 * 1024)
+
+/* The vdso has no file; its image ends where its section table does. */
+static void find_vdso(struct module *module)
+{
+#ifdef __linux__
+	const unsigned char *at = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+	struct perfev_bytes bytes = {at, 64};
+	struct elf elf;
+	uint64_t size;
+	uint8_t id[20];
+	int id_size;
+
+	if (!at || elf_open_memory(&elf, bytes) < 0)
+		return;
+	size = elf.section_table + (uint64_t)elf.section_count * elf.section_size;
+	if (size > VDSO_MAX || size < 64)
+		return;
+	bytes.size = (size_t)size;
+	if (elf_open_memory(&elf, bytes) < 0)
+		return;
+	id_size = elf_build_id(&elf, id);
+	if (module->recorded_id &&
+	    (id_size != module->build_id_size || memcmp(id, module->build_id, (size_t)id_size)))
+		return;
+	module->elf = elf;
+	module->has_elf = true;
+#else
+	(void)module;
+#endif
+}
+
+static uint64_t module_hash(const char *name, const uint8_t *id, uint8_t id_size)
+{
+	return hash_pair(hash_bytes(name, strlen(name)), id_size ? hash_bytes(id, id_size) : 0);
+}
+
+static bool is_module(const struct module *module, const char *name, const uint8_t *id,
+		      uint8_t id_size)
+{
+	if (strcmp(module->name, name))
+		return false;
+	if (!id_size || !module->recorded_id)
+		return id_size == 0 || !module->recorded_id;
+	return module->build_id_size == id_size && !memcmp(module->build_id, id, id_size);
+}
+
+static int grow_slots(struct perfev_symbols *s)
+{
+	size_t count = s->module_slot_count ? s->module_slot_count * 2 : 256, i, at;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < s->module_count; i++) {
+		const struct module *m = s->modules[i];
+
+		at = module_hash(m->name, m->build_id, m->recorded_id ? m->build_id_size : 0) &
+		     (count - 1);
+		while (slots[at])
+			at = (at + 1) & (count - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(s->module_slots);
+	s->module_slots = slots;
+	s->module_slot_count = count;
+	return 0;
+}
+
+/* What the BUILD_ID section says of a file, when its mapping does not. */
+static const struct recorded_id *find_id(const struct perfev_symbols *s, const char *name)
+{
+	size_t i;
+
+	for (i = s->id_count; i > 0; i--)
+		if (!strcmp(s->ids[i - 1].filename, name))
+			return &s->ids[i - 1];
+	return NULL;
+}
+
+static struct module *new_module(const char *name, const uint8_t *id, uint8_t id_size)
+{
+	struct module *module = calloc(1, sizeof(*module));
+
+	if (!module)
+		return NULL;
+	module->name = malloc(strlen(name) + 1);
+	if (!module->name) {
+		free(module);
+		return NULL;
+	}
+	memcpy(module->name, name, strlen(name) + 1);
+	module->elf.source.fd = -1;
+	module->plain.source.fd = -1;
+	if (id_size) {
+		memcpy(module->build_id, id, id_size);
+		module->build_id_size = id_size;
+		module->recorded_id = true;
+	}
+	return module;
+}
+
+int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, const uint8_t *id,
+		   uint8_t id_size)
+{
+	const struct recorded_id *recorded = id_size ? NULL : find_id(s, name);
+	struct module **modules;
+	size_t at;
+
+	if (recorded) {
+		id = recorded->id;
+		id_size = recorded->size;
+	}
+	if (s->module_count * 2 >= s->module_slot_count && grow_slots(s) < 0)
+		return -ENOMEM;
+	at = module_hash(name, id, id_size) & (s->module_slot_count - 1);
+	for (; s->module_slots[at]; at = (at + 1) & (s->module_slot_count - 1))
+		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size)) {
+			*ret = s->module_slots[at] - 1;
+			return 0;
+		}
+	modules = array_grow(s->modules, &s->module_room, s->module_count, sizeof(*modules));
+	if (!modules)
+		return -ENOMEM;
+	s->modules = modules;
+	modules[s->module_count] = new_module(name, id, id_size);
+	if (!modules[s->module_count])
+		return -ENOMEM;
+	*ret = (uint32_t)s->module_count++;
+	s->module_slots[at] = *ret + 1;
+	if (!strcmp(name, "[vdso]") && (!s->opts.foreign || id_size))
+		find_vdso(modules[*ret]);
+	return 0;
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------------------ */
+
+static void kernel_why(struct perfev_symbols *s, const char *why)
+{
+	snprintf(s->modules[MODULE_KERNEL]->why, sizeof(s->modules[MODULE_KERNEL]->why), "%s", why);
+}
+
+/* Whether this machine runs the kernel that was recorded, as far as build-ids tell: 1, 0, or -1 when
+ * they do not. */
+static int same_kernel(const struct perfev_symbols *s)
+{
+	const struct recorded_id *recorded = find_id(s, "[kernel.kallsyms]");
+	uint8_t id[20];
+	int size;
+
+	if (!recorded)
+		return -1;
+	size = perfev_build_id_read(id, "/sys/kernel/notes", NULL);
+	if (size <= 0)
+		return -1;
+	return size == recorded->size && !memcmp(id, recorded->id, (size_t)size);
+}
+
+static bool may_use_own(struct perfev_symbols *s, int same)
+{
+	if (same == 0)
+		kernel_why(s, "this machine runs another kernel than the recorded one; give its symbols with "
+			      "--kallsyms FILE");
+	else if (same < 0 && s->opts.foreign)
+		kernel_why(s, "recorded on another machine or kernel; give its symbols with --kallsyms FILE");
+	else
+		return true;
+	return false;
+}
+
+/* The kernel is put at another address at each boot: recorded minus ours, as one of its symbols tells. */
+static bool place_kernel(struct perfev_symbols *s, bool own, int same)
+{
+	uint64_t ours = s->kernel_ref_stext ? s->kallsyms.ref_stext : s->kallsyms.ref_text;
+
+	if (!s->kernel_ref || !ours)
+		return true;
+	s->kernel_delta = s->kernel_ref - ours;
+	if (!s->kernel_delta || !own || same > 0)
+		return true;
+	kernel_why(s, "the kernel is at another address than when this was recorded, and no build-id tells "
+		      "that it is the same; give its symbols with --kallsyms FILE");
+	return false;
+}
+
+int symbols_kernel(struct perfev_symbols *s)
+{
+	const char *path = s->kallsyms_path ? s->kallsyms_path : "/proc/kallsyms";
+	int same = same_kernel(s), r;
+	bool own = !s->kallsyms_path;
+
+	if (s->kernel_loaded)
+		return 0;
+	s->kernel_loaded = true;
+	kernel_why(s, "no symbol covers the address");
+	if (own && !may_use_own(s, same))
+		return 0;
+	r = kallsyms_load(&s->kallsyms, path);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -ENODATA)
+		kernel_why(s, "kernel addresses are hidden from this user (kernel.kptr_restrict, "
+			      "perf_event_paranoid); run as root");
+	else if (r < 0)
+		snprintf(s->modules[MODULE_KERNEL]->why, sizeof(s->modules[MODULE_KERNEL]->why),
+			 "%.100s cannot be read: %s", path, strerror(-r));
+	if (r < 0)
+		return 0;
+	if (!place_kernel(s, own, same)) {
+		kallsyms_free(&s->kallsyms);
+		return 0;
+	}
+	s->kernel_keys = calloc(s->kallsyms.table.count + 1, sizeof(*s->kernel_keys));
+	s->kernel_modules = calloc(s->kallsyms.module_count + 1, sizeof(*s->kernel_modules));
+	return s->kernel_keys && s->kernel_modules ? 0 : -ENOMEM;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* A table of symbols, sorted by address: where each begins and ends, and what it is called. */
+#ifndef SYMBOLS_TABLE_H
+#define SYMBOLS_TABLE_H
+
+#include <perfev/common.h>
+
+struct symbol {
+	uint64_t start, end;
+	const char *name;   /* as in the file; lives as long as what it was read from */
+	uint8_t binding;    /* of ELF: 0 local, 1 global, 2 weak */
+	bool plt;	    /* a stub: "@plt" is put behind the name */
+	uint16_t module;    /* of kallsyms: 0 the kernel, else 1 + an index of modules */
+};
+
+struct table {
+	struct symbol *items;
+	size_t count, room;
+};
+
+int table_add(struct table *table, const struct symbol *symbol);
+/* table_finish() - sort, give ends to symbols without a size, keep the best of those that begin at the
+ * same address. */
+int table_finish(struct table *table);
+/* table_find() - the symbol that an address is in; its index, or -1. */
+long table_find(const struct table *table, uint64_t address);
+void table_free(struct table *table);
+
+#endif
