@@ -129,6 +129,9 @@ PERFEV_API void perfev_reader_describe(const struct perfev_reader *reader,
 PERFEV_API bool perfev_reader_feature(const struct perfev_reader *reader, unsigned feature,
 				      struct perfev_bytes *ret);
 
+/* perfev_reader_loss() - what the records so far say was lost */
+PERFEV_API void perfev_reader_loss(const struct perfev_reader *reader, struct perfev_loss *ret);
+
 /* With opts.partial: what ended the records before their time, or NULL. */
 PERFEV_API const struct perfev_error *perfev_reader_damage(const struct perfev_reader *reader);
 

@@ -384,6 +384,17 @@ PERFEV_API int perfev_lost_samples_decode(struct perfev_lost_samples *ret,
 					  const struct perfev_layout *layout,
 					  struct perfev_error *err);
 
+/* ---- losses ------------------------------------------------------------------------------------------------------ */
+
+/* What is known to be lost, over all rings of a sampler, or in a recording. */
+struct perfev_loss {
+	uint64_t records;  /* dropped from rings: for each the larger of what follows */
+	uint64_t said;	   /* by LOST records */
+	uint64_t counted;  /* by PERF_FORMAT_LOST */
+	uint64_t samples;  /* by LOST_SAMPLES records: dropped by the hardware's own buffer */
+	bool exact;	   /* the kernel has PERF_FORMAT_LOST; else records is a lower bound */
+};
+
 PERFEV_END
 
 #endif

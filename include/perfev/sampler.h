@@ -122,15 +122,7 @@ PERFEV_API bool perfev_sampler_id_at(const struct perfev_sampler *sampler, size_
 PERFEV_API size_t perfev_sampler_ring_count(const struct perfev_sampler *sampler);
 PERFEV_API uint64_t perfev_sampler_ring_bytes(const struct perfev_sampler *sampler);
 
-/* What is known to be lost, over all rings since the start. */
-struct perfev_loss {
-	uint64_t records;  /* dropped from rings: for each the larger of what follows */
-	uint64_t said;	   /* by LOST records */
-	uint64_t counted;  /* by PERF_FORMAT_LOST */
-	uint64_t samples;  /* by LOST_SAMPLES records: dropped by the hardware's own buffer */
-	bool exact;	   /* the kernel has PERF_FORMAT_LOST; else records is a lower bound */
-};
-
+/* What is known to be lost since the start. */
 PERFEV_API int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss *ret,
 				   struct perfev_error *err);
 /* The count of PERF_FORMAT_LOST of one descriptor; 0 where the kernel has none. */

@@ -3,9 +3,6 @@
  * Writing files. Many pieces go to the kernel in one call; a short write goes on where it stopped. When
  * the disk is full the file is cut back to the last place that was complete, so that it stays readable.
  */
-#ifndef _WIN32
-#define _GNU_SOURCE
-#endif
 #include "output.h"
 
 #include <errno.h>

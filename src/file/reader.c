@@ -189,6 +189,8 @@ void perfev_reader_close(struct perfev_reader *reader)
 	free(reader->events);
 	free(reader->id_slots);
 	free(reader->id_keys);
+	free(reader->loss.rings);
+	free(reader->loss.ids);
 	free(reader->name);
 	free(reader);
 }
@@ -281,7 +283,7 @@ static int take_record(struct perfev_reader *reader, struct perfev_record *ret,
 	return 1;
 }
 
-/* ---- records that tell about events: the streamed form ------------------------------------------------------ */
+/* ---- records that the reader itself learns from ------------------------------------------------------ */
 
 static int take_attr(struct perfev_reader *reader, const struct perfev_record *record,
 		     struct perfev_error *err)
@@ -360,6 +362,13 @@ static int learn(struct perfev_reader *reader, const struct perfev_record *recor
 	case PERFEV_RECORD_EVENT_UPDATE:
 		r = take_update(reader, record);
 		break;
+	case PERFEV_RECORD_ID_INDEX:
+		reader_take_id_index(reader, record);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		reader_note_loss(reader, record);
+		break;
 	default:
 		break;
 	}
@@ -378,7 +387,7 @@ int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
 		reader->ended = true;
 		return r;
 	}
-	return ret->type < PERFEV_RECORD_USER_FIRST ? 1 : learn(reader, ret, err);
+	return ret->type == PERF_RECORD_SAMPLE ? 1 : learn(reader, ret, err);
 }
 
 int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms, struct perfev_error *err)

@@ -24,6 +24,24 @@ struct reader_section {
 	void *owned; /* of a stream: what bytes points to */
 };
 
+/* What was lost, by ring: reader_loss.c. */
+struct reader_ring {
+	uint64_t number, said, counted;
+};
+
+struct reader_id_ring {
+	uint64_t id, ring;
+};
+
+struct reader_loss {
+	struct reader_ring *rings;
+	size_t count, room;
+	struct reader_id_ring *ids;
+	size_t id_count, id_room;
+	uint64_t samples;
+	bool exact;
+};
+
 struct perfev_reader {
 	struct source source;
 	struct perfev_reader_info info;
@@ -43,6 +61,7 @@ struct perfev_reader {
 	uint16_t sample_id;  /* where ids are, for all events; 0: nowhere */
 	uint16_t trailer_id;
 	struct reader_section features[PERFEV_FEATURE_COUNT];
+	struct reader_loss loss;
 };
 
 /* reader_attr.c: attrs, ids and names */
@@ -56,6 +75,10 @@ int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *er
 int reader_rename(struct reader_event *event, const char *name, size_t size);
 /* reader_attr_swap() - an attr of the other byte order, in this host's. */
 void reader_attr_swap(struct perf_event_attr *attr);
+
+/* reader_loss.c */
+void reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record);
+void reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record);
 
 /* reader_header.c */
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);

@@ -4,7 +4,6 @@
  * Everything here is thin: one call, its errno negated, interrupted calls tried again where waiting
  * is not the purpose.
  */
-#define _GNU_SOURCE
 #include "sys.h"
 #include "nr.h"
 

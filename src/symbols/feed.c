@@ -106,6 +106,7 @@ static int add_ksymbol(struct perfev_symbols *s, const struct perfev_ksymbol *k)
 	s->ksymbols = all;
 	all[s->ksymbol_count].start = k->addr;
 	all[s->ksymbol_count].end = k->addr + k->len;
+	all[s->ksymbol_count].key = 0;
 	all[s->ksymbol_count].name = intern(&s->names, k->name);
 	if (!all[s->ksymbol_count].name)
 		return -ENOMEM;

@@ -246,14 +246,20 @@ static int find_ksymbol(struct perfev_symbols *s, uint64_t ip, uint32_t *key, ui
 	size_t i;
 
 	for (i = s->ksymbol_count; i > 0; i--) {
-		const struct ksymbol *k = &s->ksymbols[i - 1];
+		struct ksymbol *k = &s->ksymbols[i - 1];
 		struct perfev_frame frame = {k->name, "[bpf]", k->start, PERFEV_FRAME_KERNEL,
 					     MODULE_KERNEL, 0, 0};
 
 		if (ip < k->start || ip >= k->end)
 			continue;
 		*offset = (uint32_t)(ip - k->start);
-		return add_frame(s, &frame, key) < 0 ? -ENOMEM : 1;
+		if (!k->key) {
+			if (add_frame(s, &frame, key) < 0)
+				return -ENOMEM;
+			k->key = *key + 1;
+		}
+		*key = k->key - 1;
+		return 1;
 	}
 	return 0;
 }

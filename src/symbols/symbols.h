@@ -28,6 +28,7 @@ struct recorded_id {
 struct ksymbol {
 	uint64_t start, end;
 	const char *name; /* interned */
+	uint32_t key;	  /* its frame + 1; 0: none yet */
 };
 
 struct place_cache {

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a recording says was lost.
+ *
+ * Two sources count the same drops of a ring: LOST records, which the kernel puts into it, and the counts
+ * of PERF_FORMAT_LOST, which recorders put at the end as LOST_SAMPLES records without a time, one an id.
+ * So for each ring the larger is the loss. LOST_SAMPLES with a time are the kernel's own: lost before they
+ * came to the ring. Which ring an id belongs to is in the ID_INDEX records; without them, the CPU tells.
+ */
+#include "reader.h"
+
+#include "base/load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define RINGS_MAX 65536
+
+static struct reader_ring *get_ring(struct perfev_reader *reader, uint64_t number)
+{
+	struct reader_loss *loss = &reader->loss;
+	struct reader_ring *rings;
+	size_t i;
+
+	for (i = 0; i < loss->count; i++)
+		if (loss->rings[i].number == number)
+			return &loss->rings[i];
+	if (loss->count >= RINGS_MAX)
+		return NULL;
+	rings = array_grow(loss->rings, &loss->room, loss->count, sizeof(*rings));
+	if (!rings)
+		return NULL;
+	loss->rings = rings;
+	memset(&rings[loss->count], 0, sizeof(*rings));
+	rings[loss->count].number = number;
+	return &rings[loss->count++];
+}
+
+/* ID_INDEX: u64 number, then {id, ring, cpu, tid} each. */
+void reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record)
+{
+	const unsigned char *at = (const unsigned char *)record->data + 16;
+	bool swapped = reader->info.swapped;
+	uint64_t count, i;
+
+	if (record->size < 16)
+		return;
+	count = load_u64(at - 8, swapped);
+	if (count > (record->size - 16) / 32)
+		count = (record->size - 16) / 32;
+	for (i = 0; i < count; i++, at += 32) {
+		struct reader_id_ring *all = array_grow(reader->loss.ids, &reader->loss.id_room,
+							reader->loss.id_count, sizeof(*all));
+
+		if (!all)
+			return;
+		reader->loss.ids = all;
+		all[reader->loss.id_count].id = load_u64(at, swapped);
+		all[reader->loss.id_count++].ring = load_u64(at + 8, swapped);
+	}
+}
+
+static uint64_t ring_of(const struct perfev_reader *reader, uint64_t id, const struct perfev_id *trailer)
+{
+	size_t i;
+
+	for (i = 0; i < reader->loss.id_count; i++)
+		if (reader->loss.ids[i].id == id)
+			return reader->loss.ids[i].ring;
+	return trailer->present & PERF_SAMPLE_CPU ? trailer->cpu : 0;
+}
+
+void reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record)
+{
+	const struct perfev_layout *layout = perfev_reader_layout(reader, record);
+	struct reader_ring *ring;
+	struct perfev_any any;
+
+	if (perfev_any_decode(&any, record, layout, NULL) < 0)
+		return;
+	if (record->type == PERF_RECORD_LOST) {
+		ring = get_ring(reader, ring_of(reader, any.as.lost.id, &any.as.trailer));
+		if (ring)
+			ring->said += any.as.lost.lost;
+		return;
+	}
+	if (!(any.as.trailer.present & PERF_SAMPLE_TIME) || any.as.trailer.time) {
+		reader->loss.samples += any.as.lost_samples.lost;
+		return;
+	}
+	reader->loss.exact = true;
+	ring = get_ring(reader, ring_of(reader, any.as.trailer.id, &any.as.trailer));
+	if (ring)
+		ring->counted += any.as.lost_samples.lost;
+}
+
+void perfev_reader_loss(const struct perfev_reader *reader, struct perfev_loss *ret)
+{
+	size_t i;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->exact = reader->loss.exact;
+	ret->samples = reader->loss.samples;
+	for (i = 0; i < reader->loss.count; i++) {
+		const struct reader_ring *ring = &reader->loss.rings[i];
+
+		ret->said += ring->said;
+		ret->counted += ring->counted;
+		ret->records += ring->said > ring->counted ? ring->said : ring->counted;
+	}
+}

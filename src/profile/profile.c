@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Profiles: samples -> call trees and sums of functions.
+ *
+ * A tree node is found by (parent, frame) in one hash table for all events; children always have higher
+ * numbers than their parents, so sums over subtrees are one pass backwards. Sums of functions are kept
+ * beside the trees as samples come, because nameless places are one node in a tree but rows of their own
+ * in the table, and because recursion must count a sample once.
+ */
+#include "profile.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int perfev_profile_new(struct perfev_profile **ret, struct perfev_error *err)
+{
+	struct perfev_profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return error_memory(err);
+	*ret = profile;
+	return 0;
+}
+
+void perfev_profile_free(struct perfev_profile *profile)
+{
+	size_t i;
+
+	if (!profile)
+		return;
+	for (i = 0; i < profile->event_count; i++)
+		free(profile->events[i].stats);
+	interner_free(&profile->names);
+	free(profile->frames);
+	free(profile->frame_slots);
+	free(profile->nodes);
+	free(profile->node_slots);
+	free(profile->events);
+	free(profile);
+}
+
+/* ---- hash tables ---------------------------------------------------------------------------------------- */
+
+static uint64_t frame_hash(const char *symbol, const char *module, uint64_t address, uint32_t kind)
+{
+	/* interned names: the address of the text stands for it */
+	return hash_pair(hash_pair((uintptr_t)symbol, (uintptr_t)module), address * 4 + kind);
+}
+
+static int grow_frames(struct perfev_profile *p)
+{
+	size_t count = p->frame_slot_count ? p->frame_slot_count * 2 : 1024, i, at;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < p->frame_count; i++) {
+		const struct frame *f = &p->frames[i];
+
+		at = frame_hash(f->symbol, f->module, f->address, f->kind) & (count - 1);
+		while (slots[at])
+			at = (at + 1) & (count - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(p->frame_slots);
+	p->frame_slots = slots;
+	p->frame_slot_count = count;
+	return 0;
+}
+
+static int grow_nodes(struct perfev_profile *p)
+{
+	size_t count = p->node_slot_count ? p->node_slot_count * 2 : 1024, i, at;
+	uint32_t *slots = calloc(count, sizeof(*slots));
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < p->node_count; i++) {
+		at = hash_pair(p->nodes[i].parent, p->nodes[i].frame) & (count - 1);
+		while (slots[at])
+			at = (at + 1) & (count - 1);
+		slots[at] = (uint32_t)i + 1;
+	}
+	free(p->node_slots);
+	p->node_slots = slots;
+	p->node_slot_count = count;
+	return 0;
+}
+
+/* ---- events and frames ------------------------------------------------------------------------------------ */
+
+static int add_node(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event)
+{
+	struct node *nodes = array_grow(p->nodes, &p->node_room, p->node_count, sizeof(*nodes));
+
+	if (!nodes || p->node_count >= UINT32_MAX - 1)
+		return -ENOMEM;
+	p->nodes = nodes;
+	memset(&nodes[p->node_count], 0, sizeof(*nodes));
+	nodes[p->node_count].parent = parent;
+	nodes[p->node_count].frame = frame;
+	nodes[p->node_count++].event = event;
+	return 0;
+}
+
+int perfev_profile_event(struct perfev_profile *profile, const char *name, struct perfev_error *err)
+{
+	struct event *events =
+		array_grow(profile->events, &profile->event_room, profile->event_count, sizeof(*events));
+	struct event *event;
+
+	if (!events)
+		return error_memory(err);
+	profile->events = events;
+	event = &events[profile->event_count];
+	memset(event, 0, sizeof(*event));
+	event->name = intern(&profile->names, name);
+	event->root = (uint32_t)profile->node_count;
+	if (!event->name ||
+	    add_node(profile, event->root, NO_FRAME, (uint32_t)profile->event_count) < 0)
+		return error_memory(err);
+	return (int)profile->event_count++;
+}
+
+/* "[libfoo.so]" for /usr/lib/libfoo.so; a module in brackets is shown as it is. */
+static const char *nameless_label(struct perfev_profile *p, const char *module)
+{
+	const char *base = strrchr(module, '/');
+	char text[300];
+
+	if (module[0] == '[')
+		return module;
+	base = base ? base + 1 : module;
+	snprintf(text, sizeof(text), "[%.290s]", base[0] ? base : "unknown");
+	return intern(&p->names, text);
+}
+
+/* The frame of interned names. */
+static int find_frame(struct perfev_profile *p, const struct frame *wanted, uint32_t *ret)
+{
+	struct frame *frames;
+	size_t at;
+
+	if (p->frame_count * 2 >= p->frame_slot_count && grow_frames(p) < 0)
+		return -ENOMEM;
+	at = frame_hash(wanted->symbol, wanted->module, wanted->address, wanted->kind) &
+	     (p->frame_slot_count - 1);
+	for (; p->frame_slots[at]; at = (at + 1) & (p->frame_slot_count - 1)) {
+		const struct frame *f = &p->frames[p->frame_slots[at] - 1];
+
+		if (f->symbol == wanted->symbol && f->module == wanted->module &&
+		    f->address == wanted->address && f->kind == wanted->kind) {
+			*ret = p->frame_slots[at] - 1;
+			return 0;
+		}
+	}
+	frames = array_grow(p->frames, &p->frame_room, p->frame_count, sizeof(*frames));
+	if (!frames || p->frame_count >= UINT32_MAX - 2)
+		return -ENOMEM;
+	p->frames = frames;
+	*ret = (uint32_t)p->frame_count;
+	frames[p->frame_count] = *wanted;
+	frames[p->frame_count++].tree = *ret;
+	p->frame_slots[at] = *ret + 1;
+	return 0;
+}
+
+int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
+			  const struct perfev_profile_frame *frame, struct perfev_error *err)
+{
+	struct frame wanted;
+	char text[24];
+	uint32_t tree;
+
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.module = intern(&profile->names, frame->module ? frame->module : "");
+	wanted.kind = frame->kind;
+	if (!wanted.module)
+		return error_memory(err);
+	if (frame->symbol) {
+		wanted.symbol = intern(&profile->names, frame->symbol);
+		wanted.label = wanted.name = wanted.symbol;
+		wanted.address = frame->address;
+		if (!wanted.symbol || find_frame(profile, &wanted, ret) < 0)
+			return error_memory(err);
+		return 0;
+	}
+	wanted.label = nameless_label(profile, wanted.module);
+	wanted.name = wanted.label;
+	wanted.address = UINT64_MAX; /* the one that stands for all in trees */
+	if (!wanted.label || find_frame(profile, &wanted, &tree) < 0)
+		return error_memory(err);
+	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)frame->address);
+	wanted.name = intern(&profile->names, text);
+	wanted.address = frame->address;
+	if (!wanted.name)
+		return error_memory(err);
+	if (find_frame(profile, &wanted, ret) < 0)
+		return error_memory(err);
+	profile->frames[*ret].tree = tree;
+	return 0;
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------- */
+
+static int child_of(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event,
+		    uint32_t *ret)
+{
+	size_t at;
+
+	if (p->node_count * 2 >= p->node_slot_count && grow_nodes(p) < 0)
+		return -ENOMEM;
+	at = hash_pair(parent, frame) & (p->node_slot_count - 1);
+	for (; p->node_slots[at]; at = (at + 1) & (p->node_slot_count - 1)) {
+		const struct node *n = &p->nodes[p->node_slots[at] - 1];
+
+		if (n->parent == parent && n->frame == frame) {
+			*ret = p->node_slots[at] - 1;
+			return 0;
+		}
+	}
+	*ret = (uint32_t)p->node_count;
+	if (add_node(p, parent, frame, event) < 0)
+		return -ENOMEM;
+	p->node_slots[at] = *ret + 1;
+	return 0;
+}
+
+static int reserve_stats(struct perfev_profile *p, struct event *event)
+{
+	struct stat *stats;
+
+	if (event->stat_count >= p->frame_count)
+		return 0;
+	stats = realloc(event->stats, p->frame_room * sizeof(*stats));
+	if (!stats)
+		return -ENOMEM;
+	memset(stats + event->stat_count, 0, (p->frame_room - event->stat_count) * sizeof(*stats));
+	event->stats = stats;
+	event->stat_count = p->frame_room;
+	return 0;
+}
+
+static void count_functions(struct perfev_profile *p, struct event *event,
+			    const struct perfev_profile_stack *stack)
+{
+	uint64_t stamp = ++p->sample;
+	size_t i;
+
+	for (i = 0; i < stack->count; i++) {
+		struct stat *stat = &event->stats[stack->frames[i]];
+
+		if (i == 0) {
+			stat->self++;
+			stat->self_weight += stack->weight;
+		}
+		if (stat->stamp == stamp)
+			continue; /* recursion */
+		stat->stamp = stamp;
+		stat->total++;
+		stat->total_weight += stack->weight;
+	}
+}
+
+static bool is_valid(const struct perfev_profile *p, const struct perfev_profile_stack *stack)
+{
+	size_t i;
+
+	if (stack->event >= p->event_count ||
+	    (stack->comm != NO_FRAME && stack->comm >= p->frame_count))
+		return false;
+	for (i = 0; i < stack->count; i++)
+		if (stack->frames[i] >= p->frame_count)
+			return false;
+	return true;
+}
+
+int perfev_profile_add(struct perfev_profile *profile, const struct perfev_profile_stack *stack,
+		       struct perfev_error *err)
+{
+	struct event *event;
+	uint32_t node;
+	size_t i;
+
+	if (!is_valid(profile, stack))
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot add a sample: it names an event or a frame that the profile did "
+				 "not give out");
+	event = &profile->events[stack->event];
+	if (reserve_stats(profile, event) < 0)
+		return error_memory(err);
+	node = event->root;
+	if (stack->comm != NO_FRAME && child_of(profile, node, stack->comm, stack->event, &node) < 0)
+		return error_memory(err);
+	for (i = stack->count; i > 0; i--)
+		if (child_of(profile, node, profile->frames[stack->frames[i - 1]].tree, stack->event,
+			     &node) < 0)
+			return error_memory(err);
+	profile->nodes[node].self++;
+	profile->nodes[node].self_weight += stack->weight;
+	event->samples++;
+	event->weight += stack->weight;
+	count_functions(profile, event, stack);
+	return 0;
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------ */
+
+size_t perfev_profile_event_count(const struct perfev_profile *profile)
+{
+	return profile->event_count;
+}
+
+bool perfev_profile_event_at(const struct perfev_profile *profile, size_t index,
+			     struct perfev_profile_event_info *ret)
+{
+	if (index >= profile->event_count)
+		return false;
+	ret->name = profile->events[index].name;
+	ret->samples = profile->events[index].samples;
+	ret->weight = profile->events[index].weight;
+	ret->root = profile->events[index].root;
+	ret->reserved = 0;
+	return true;
+}
+
+static int compare_functions(const void *a_, const void *b_)
+{
+	const struct perfev_function *a = a_, *b = b_;
+	int r;
+
+	if (a->self != b->self)
+		return a->self < b->self ? 1 : -1;
+	if (a->total != b->total)
+		return a->total < b->total ? 1 : -1;
+	r = strcmp(a->symbol, b->symbol);
+	if (r == 0)
+		r = strcmp(a->module, b->module);
+	return r ? r : (a->frame > b->frame) - (a->frame < b->frame);
+}
+
+/* The sums of a frame over the events that were asked for; false when it has none. */
+static bool sum_function(const struct perfev_profile *p, int event, uint32_t frame,
+			 struct perfev_function *ret)
+{
+	size_t i;
+
+	memset(ret, 0, sizeof(*ret));
+	for (i = 0; i < p->event_count; i++) {
+		const struct stat *stat;
+
+		if ((event >= 0 && (size_t)event != i) || frame >= p->events[i].stat_count)
+			continue;
+		stat = &p->events[i].stats[frame];
+		ret->self += stat->self;
+		ret->total += stat->total;
+		ret->self_weight += stat->self_weight;
+		ret->total_weight += stat->total_weight;
+	}
+	return ret->total > 0;
+}
+
+int perfev_profile_functions(const struct perfev_profile *profile, int event,
+			     struct perfev_function **ret, size_t *count, struct perfev_error *err)
+{
+	const struct perfev_profile *p = profile;
+	struct perfev_function *all;
+	size_t n = 0;
+	uint32_t i;
+
+	if (event >= (int)p->event_count)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot list the functions of event %d: there are %zu", event,
+				 p->event_count);
+	all = malloc((p->frame_count + 1) * sizeof(*all));
+	if (!all)
+		return error_memory(err);
+	for (i = 0; i < p->frame_count; i++) {
+		const struct frame *frame = &p->frames[i];
+
+		if (frame->kind == PERFEV_KIND_COMM || !sum_function(p, event, i, &all[n]))
+			continue;
+		all[n].symbol = frame->name;
+		all[n].module = frame->module;
+		all[n].frame = i;
+		all[n++].kind = frame->kind;
+	}
+	qsort(all, n, sizeof(*all), compare_functions);
+	*ret = all;
+	*count = n;
+	return 0;
+}
+
+size_t perfev_profile_node_count(const struct perfev_profile *profile)
+{
+	return profile->node_count;
+}
+
+int perfev_profile_nodes(const struct perfev_profile *profile, struct perfev_profile_node **ret,
+			 size_t *count, struct perfev_error *err)
+{
+	struct perfev_profile_node *all = calloc(profile->node_count + 1, sizeof(*all));
+	size_t i;
+
+	if (!all)
+		return error_memory(err);
+	for (i = 0; i < profile->node_count; i++) {
+		const struct node *n = &profile->nodes[i];
+
+		all[i].parent = n->parent;
+		all[i].frame = n->frame;
+		all[i].event = n->event;
+		all[i].self = all[i].total = n->self;
+		all[i].self_weight = all[i].total_weight = n->self_weight;
+	}
+	for (i = profile->node_count; i-- > 0;) {
+		if (all[i].parent == i)
+			continue;
+		all[all[i].parent].total += all[i].total;
+		all[all[i].parent].total_weight += all[i].total_weight;
+	}
+	*ret = all;
+	*count = profile->node_count;
+	return 0;
+}
+
+const char *perfev_profile_label(const struct perfev_profile *profile, uint32_t frame)
+{
+	return frame < profile->frame_count ? profile->frames[frame].label : NULL;
+}
+
+bool perfev_profile_frame_at(const struct perfev_profile *profile, uint32_t frame,
+			     struct perfev_profile_frame *ret)
+{
+	const struct frame *f;
+
+	if (frame >= profile->frame_count)
+		return false;
+	f = &profile->frames[frame];
+	ret->symbol = f->symbol;
+	ret->module = f->module;
+	ret->address = f->address;
+	ret->kind = f->kind;
+	ret->reserved = 0;
+	return true;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "base/arena.h"
+
+#include <perfev/profile.h>
+
+#define NO_FRAME UINT32_MAX
+
+struct frame {
+	const char *symbol; /* interned, or NULL */
+	const char *module; /* interned */
+	const char *label;  /* what trees show; interned */
+	const char *name;   /* what tables show: the symbol, or the address as text; interned */
+	uint64_t address;
+	uint32_t kind;
+	uint32_t tree; /* the frame that stands for it in trees: itself, or the module's nameless one */
+};
+
+struct node {
+	uint64_t self, self_weight;
+	uint32_t parent, frame, event;
+};
+
+struct stat {
+	uint64_t self, total, self_weight, total_weight;
+	uint64_t stamp; /* number of the last sample that was counted in total */
+};
+
+struct event {
+	const char *name;
+	uint64_t samples, weight;
+	uint32_t root;
+	struct stat *stats; /* by frame */
+	size_t stat_count;
+};
+
+struct perfev_profile {
+	struct interner names;
+	struct frame *frames;
+	size_t frame_count, frame_room;
+	uint32_t *frame_slots; /* hash: frame + 1 */
+	size_t frame_slot_count;
+	struct node *nodes;
+	size_t node_count, node_room;
+	uint32_t *node_slots; /* hash of parent and frame: node + 1 */
+	size_t node_slot_count;
+	struct event *events;
+	size_t event_count, event_room;
+	uint64_t sample; /* number of the current one */
+};
+
+#endif
