@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command that is measured: a child that waits before it executes, so that events can be put on it
+ * first; and the signals that end a measurement.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void child_main(char **command, int go, int failed, bool stdout_to_stderr)
+{
+	sigset_t none;
+	char byte;
+	ssize_t n;
+	int error;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (stdout_to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	do
+		n = read(go, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(EXIT_FAILED); /* the measurement failed, or its process is gone */
+	restore_file_limit();
+	execvp(command[0], command);
+	error = errno;
+	n = write(failed, &error, sizeof(error));
+	_exit(n > 0 && error == ENOENT ? EXIT_NO_CMD : EXIT_NO_RUN);
+}
+
+int child_start(struct child *child, char **command, bool stdout_to_stderr)
+{
+	int go[2], failed[2];
+
+	memset(child, 0, sizeof(*child));
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return -errno;
+	if (pipe2(failed, O_CLOEXEC) < 0) {
+		close(go[0]);
+		close(go[1]);
+		return -errno;
+	}
+	child->pid = fork();
+	if (child->pid == 0) {
+		close(go[1]);
+		close(failed[0]);
+		child_main(command, go[0], failed[1], stdout_to_stderr);
+	}
+	close(go[0]);
+	close(failed[1]);
+	child->go = go[1];
+	child->failed = failed[0];
+	return child->pid < 0 ? -errno : 0;
+}
+
+int child_go(struct child *child)
+{
+	int error = 0;
+	ssize_t n;
+
+	if (write(child->go, "g", 1) != 1)
+		error = errno;
+	close(child->go);
+	child->go = -1;
+	do
+		n = read(child->failed, &error, sizeof(error));
+	while (n < 0 && errno == EINTR);
+	close(child->failed);
+	child->failed = -1;
+	return n == sizeof(error) ? error : 0;
+}
+
+void child_look(struct child *child, bool block)
+{
+	pid_t r;
+
+	if (!child->pid || child->ended)
+		return;
+	do
+		r = waitpid(child->pid, &child->status, block ? 0 : WNOHANG);
+	while (r < 0 && errno == EINTR);
+	if (r == child->pid || r < 0)
+		child->ended = true;
+}
+
+void child_kill(struct child *child)
+{
+	if (!child->pid || child->ended)
+		return;
+	if (child->go > 0)
+		close(child->go);
+	if (child->failed > 0)
+		close(child->failed);
+	kill(child->pid, SIGKILL);
+	child_look(child, true);
+}
+
+int child_exit_code(const struct child *child)
+{
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}
+
+int watch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+bool take_signals(int fd)
+{
+	struct signalfd_siginfo info;
+	bool stop = false;
+
+	while (read(fd, &info, sizeof(info)) == sizeof(info))
+		if (info.ssi_signo != SIGCHLD)
+			stop = true;
+	return stop;
+}
+
+void wait_for(int fd, int signals, int timeout_ms)
+{
+	struct pollfd fds[2] = {{.fd = signals, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+
+	poll(fds, fd >= 0 ? 2 : 1, timeout_ms);
+}

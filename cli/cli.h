@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the command share. It uses the library through <perfev/...> only. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <perfev/perfev.h>
+
+#include <stdio.h>
+
+/* Exit codes; docs/man/perfev.1.scd says the same to users. */
+#define EXIT_DONE   0
+#define EXIT_FAILED 1 /* the work failed: one line on stderr says why */
+#define EXIT_USAGE  2 /* the command line is wrong */
+#define EXIT_NO_RUN 126
+#define EXIT_NO_CMD 127
+
+/* ---- options.c: command lines ------------------------------------------------------------------ */
+
+enum option_kind {
+	OPTION_FLAG,  /* bool */
+	OPTION_TEXT,  /* const char * */
+	OPTION_COUNT, /* uint64_t, decimal */
+	OPTION_LIST,  /* struct texts: given more than once */
+	OPTION_LATER, /* not built yet: says so */
+	OPTION_LATER_TEXT /* the same, with an argument */
+};
+
+struct option_row {
+	char letter;	      /* 0: none */
+	const char *name;     /* NULL: none */
+	const char *argument; /* what --help calls it; NULL for a flag */
+	const char *help;
+	enum option_kind kind;
+	void *value;
+};
+
+struct texts {
+	const char **items;
+	size_t count;
+};
+
+struct command_line {
+	const char *command;	/* "stat" */
+	const char *synopsis;	/* after "perfev stat " */
+	const char *description; /* for --help */
+	const struct option_row *options;
+	size_t option_count;
+	bool takes_command; /* options end at the first word that is none */
+	/* set by parse_options(): */
+	int argc;	    /* the words that are no options */
+	char **argv;
+	bool has_dashes; /* "--" was there */
+};
+
+/* Returns -1 to go on, or the exit code: help was printed, or the line is wrong. */
+int parse_options(struct command_line *line, int argc, char **argv);
+/* A wrong command line: prints "perfev COMMAND: ..." and returns EXIT_USAGE. */
+int usage_error(const char *command, const char *format, ...) PERFEV_PRINTF(2, 3);
+/* A failure: prints "perfev: " and the error's text, and returns EXIT_FAILED. */
+int report_error(const struct perfev_error *err);
+/* A remark on stderr, "perfev: ..." */
+void note(const char *format, ...) PERFEV_PRINTF(1, 2);
+
+/* ---- session.c: what is measured ------------------------------------------------------------------ */
+
+struct session {
+	struct texts pids, tids;
+	const char *cpus; /* -C */
+	bool all_cpus;	  /* -a */
+	char **command;	  /* NULL: none */
+	/* set by session_open(): */
+	struct perfev_target on;
+	int32_t *ids, *cpu_list;
+	bool is_command; /* the target is the command itself */
+};
+
+int session_open(struct session *session, const struct command_line *line);
+void session_close(struct session *session);
+/* "'true'", "process 812", "all CPUs": what to call it. */
+void session_name(const struct session *session, char *to, size_t size);
+
+/* ---- child.c: the command that is measured ---------------------------------------------------------- */
+
+struct child {
+	int pid; /* 0: none */
+	int go;	 /* descriptor: close it, and the child begins */
+	int failed; /* descriptor: the errno of a failed exec comes out of it */
+	int status; /* of waitpid(2) */
+	bool ended;
+};
+
+/* Makes the child, which waits before it executes. @stdout_to_stderr: results go to our stdout. */
+int child_start(struct child *child, char **command, bool stdout_to_stderr);
+/* Lets it begin. Returns 0, or the errno of exec. */
+int child_go(struct child *child);
+/* Looks whether it has ended; @block waits. */
+void child_look(struct child *child, bool block);
+void child_kill(struct child *child);
+/* The exit code that stands for how it ended. */
+int child_exit_code(const struct child *child);
+
+/* Signals: from watch_signals() on SIGINT, SIGTERM and SIGCHLD come out of a descriptor. */
+int watch_signals(void);
+/* Takes what came. Returns whether the user asked to stop. */
+bool take_signals(int fd);
+/* Sleeps until @fd (or -1) or @signals has something, or @timeout_ms. */
+void wait_for(int fd, int signals, int timeout_ms);
+
+/* ---- events.c ------------------------------------------------------------------------------------------ */
+
+/* Events of -e options, or of @defaults when there are none. Returns 0, or an exit code. */
+int parse_events(struct perfev_events **ret, const char *command, const struct texts *texts,
+		 const char *defaults);
+/* Raises the limit of open files as far as this user may. */
+void raise_file_limit(void);
+/* Undoes that, for a child. */
+void restore_file_limit(void);
+
+/* ---- recorder.c: rings to a file -------------------------------------------------------------------------- */
+
+struct recorder {
+	struct perfev_sampler *sampler;
+	struct perfev_writer *writer;
+	struct session *session;
+	const char *path;
+	int argc;
+	char **argv;
+	uint64_t samples, rounds;
+	uint64_t first_time, last_time; /* of samples, ns */
+	struct texts modules;		/* files that were mapped */
+};
+
+int recorder_begin(struct recorder *recorder, struct perfev_error *err);
+/* One pass over all rings. Returns 1 when something was written, 0, or < 0. */
+int recorder_drain(struct recorder *recorder, struct perfev_error *err);
+int recorder_finish(struct recorder *recorder, struct perfev_error *err);
+void recorder_free(struct recorder *recorder);
+
+/* ---- load.c: a recording to a profile ---------------------------------------------------------------------- */
+
+struct filter {
+	struct texts pids, tids, comms, events;
+};
+
+struct missing {
+	const char *module, *why;
+	uint64_t samples;
+};
+
+struct loaded {
+	struct perfev_reader *reader;
+	struct perfev_symbols *symbols;
+	struct perfev_profile *profile;
+	struct missing *missing;
+	size_t missing_count;
+	uint64_t samples;    /* that passed the filter */
+	uint64_t all_samples; /* in the file */
+	uint64_t first_time, last_time;
+	struct perfev_loss loss;
+	uint64_t late;
+};
+
+struct load_opts {
+	const char *path, *symfs, *kallsyms;
+	struct filter filter;
+};
+
+/* Returns 0, or an exit code after it said why. */
+int load_profile(struct loaded *ret, const struct load_opts *opts);
+void loaded_free(struct loaded *loaded);
+/* The text of a feature section, or NULL. */
+const char *loaded_feature(const struct loaded *loaded, unsigned feature);
+
+/* ---- html: the page of a loaded profile, to a file */
+int write_html(const struct loaded *loaded, const char *path);
+
+/* ---- json.c ---------------------------------------------------------------------------------------------------- */
+
+struct stat_row; /* below */
+struct stat_result;
+
+void json_stat(FILE *out, const struct stat_result *result);
+void json_report(FILE *out, const struct loaded *loaded, const struct perfev_function *functions,
+		 size_t count, size_t limit);
+void json_doctor(FILE *out);
+
+/* ---- text.c: everything for people -------------------------------------------------------------------------------- */
+
+void text_stat(FILE *out, const struct stat_result *result, const char *what);
+struct report_text_opts {
+	bool tree, no_children, color;
+	size_t limit;
+};
+void text_report(FILE *out, const struct loaded *loaded, const char *path,
+		 const struct report_text_opts *opts);
+void text_doctor(FILE *out);
+/* 1234567 as "1,234,567". */
+const char *text_number(char to[32], uint64_t number);
+/* 1234567 as "1.2 MB". */
+const char *text_bytes(char to[32], uint64_t bytes);
+
+struct stat_row {
+	const char *event;
+	const struct perf_event_attr *attr;
+	struct perfev_reading total; /* over all runs */
+	double mean, stddev;	     /* over runs, of the scaled count */
+	char why[480];		     /* "" when it was counted */
+	bool user_only;		     /* kernel code was left out, though it was asked for */
+};
+
+struct stat_result {
+	struct stat_row *rows;
+	size_t count;
+	uint64_t elapsed_ns; /* mean of the runs */
+	double elapsed_stddev_ns;
+	uint64_t runs;
+	int command_status;
+	bool has_command;
+};
+
+/* ---- progress.c ------------------------------------------------------------------------------------------------------ */
+
+/* A line that tells how far long work is; only on a terminal, and only when it takes a while. */
+struct progress {
+	const char *what;
+	bool on, shown;
+	int64_t started_ms, last_ms;
+};
+
+void progress_begin(struct progress *progress, const char *what);
+/* @total 0: not known. */
+void progress_at(struct progress *progress, uint64_t done, uint64_t total);
+void progress_end(struct progress *progress);
+int64_t now_ms(void);
+
+/* ---- the sub-commands ---------------------------------------------------------------------------------------------------- */
+
+int cmd_stat(int argc, char **argv);
+int cmd_record(int argc, char **argv);
+int cmd_report(int argc, char **argv);
+int cmd_dump(int argc, char **argv);
+int cmd_doctor(int argc, char **argv);
+
+#endif

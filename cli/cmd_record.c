@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: MIT */
+/* perfev record: sample a command or what runs, into a file. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DEFAULT_HZ 999
+
+struct options {
+	struct texts events;
+	struct session session;
+	uint64_t frequency, period, pages;
+	bool graph, no_inherit;
+	const char *call_graph, *output, *html;
+	int argc; /* the words as given, for the file */
+	char **argv;
+};
+
+struct record_work {
+	const struct options *options;
+	struct perfev_events *events;
+	struct child child;
+	struct recorder recorder;
+	int signals;
+	bool stopped;
+	int64_t started_ms;
+};
+
+/* ---- events ----------------------------------------------------------------------------------------- */
+
+static const char *default_event(void)
+{
+	struct perfev_error err;
+
+	if (perfev_probe(PERFEV_CAN_HARDWARE, &err))
+		return "cycles";
+	note("no hardware counters here, so cpu-clock is sampled: it ticks while code runs on a CPU");
+	return "cpu-clock";
+}
+
+static uint64_t default_frequency(void)
+{
+	struct perfev_system s;
+
+	perfev_system_read(&s);
+	if (s.max_sample_rate > 0 && s.max_sample_rate < DEFAULT_HZ) {
+		note("the kernel allows %lld samples a second (perf_event_max_sample_rate): taking that",
+		     (long long)s.max_sample_rate);
+		return (uint64_t)s.max_sample_rate;
+	}
+	return DEFAULT_HZ;
+}
+
+/* PERF_SAMPLE_PERIOD with a fixed period would make each hit of a software event a sample. */
+static void set_period(struct perf_event_attr *attr, const struct options *o, uint64_t frequency)
+{
+	if (o->period) {
+		attr->freq = 0;
+		attr->sample_period = o->period;
+		return;
+	}
+	attr->freq = 1;
+	attr->sample_freq = frequency;
+	attr->sample_type |= PERF_SAMPLE_PERIOD;
+}
+
+static void prepare_event(struct perf_event_attr *attr, const struct options *o, bool first,
+			  uint64_t frequency)
+{
+	const struct session *s = &o->session;
+	bool cpu_wide = !s->is_command && s->on.kind == PERFEV_TARGET_CPU;
+
+	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	if (cpu_wide)
+		attr->sample_type |= PERF_SAMPLE_CPU;
+	set_period(attr, o, frequency);
+	if (o->graph)
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr->disabled = 1;
+	attr->inherit = !cpu_wide && !o->no_inherit;
+	attr->enable_on_exec = s->is_command;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	if (!first)
+		return;
+	attr->mmap = attr->mmap2 = 1;
+	attr->comm = attr->comm_exec = 1;
+	attr->task = 1;
+}
+
+static void prepare_events(const struct record_work *work)
+{
+	uint64_t frequency = work->options->frequency;
+	size_t i;
+
+	if (!frequency && !work->options->period)
+		frequency = default_frequency();
+	for (i = 0; i < perfev_events_count(work->events); i++)
+		prepare_event(perfev_event_attr(perfev_events_at(work->events, i)), work->options, i == 0,
+			      frequency);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+static int open_sampler(struct record_work *work)
+{
+	const struct options *o = work->options;
+	struct perfev_sampler_opts opts = {.size = sizeof(opts),
+					   .ring_bytes = o->pages * (uint64_t)sysconf(_SC_PAGESIZE),
+					   .may_drop = PERFEV_DROP_KERNEL | PERFEV_DROP_RING,
+					   .partial = 1};
+	size_t count = perfev_events_count(work->events), i;
+	const struct perfev_event **events = calloc(count, sizeof(*events));
+	struct perfev_sampler_event_info info;
+	struct perfev_error err;
+	int r;
+
+	if (!events)
+		return EXIT_FAILED;
+	for (i = 0; i < count; i++)
+		events[i] = perfev_events_at(work->events, i);
+	r = perfev_sampler_open(&work->recorder.sampler, events, count, o->session.on, &opts, &err);
+	free(events);
+	if (r < 0)
+		return report_error(&err);
+	for (i = 0; perfev_sampler_event_at(work->recorder.sampler, i, &info); i++) {
+		if (info.error)
+			note("%s", info.error->text);
+		if (info.dropped & PERFEV_DROP_KERNEL)
+			note("%s: user code only, as perf_event_paranoid does not let this user sample the "
+			     "kernel",
+			     info.name);
+	}
+	if (o->pages && perfev_sampler_ring_bytes(work->recorder.sampler) < opts.ring_bytes)
+		note("rings have %llu KiB: more than that is over the limit of locked memory",
+		     (unsigned long long)perfev_sampler_ring_bytes(work->recorder.sampler) / 1024);
+	return 0;
+}
+
+static int open_file(struct record_work *work)
+{
+	struct perfev_writer_opts opts = {.size = sizeof(opts), .keep = 1};
+	struct recorder *r = &work->recorder;
+	struct perfev_error err;
+
+	r->path = work->options->output ? work->options->output : "perf.data";
+	r->session = (struct session *)(uintptr_t)&work->options->session;
+	r->argc = work->options->argc;
+	r->argv = work->options->argv;
+	if (perfev_writer_open(&r->writer, r->path, &opts, &err) < 0 || recorder_begin(r, &err) < 0)
+		return report_error(&err);
+	return 0;
+}
+
+/* ---- the loop -------------------------------------------------------------------------------------------- */
+
+static bool is_done(struct record_work *work)
+{
+	if (take_signals(work->signals))
+		work->stopped = true;
+	child_look(&work->child, false);
+	if (work->child.pid && work->child.ended)
+		return true;
+	/* the user's Ctrl-C went to the command too: its end is waited for, but not for ever */
+	if (work->stopped && (!work->child.pid || !work->options->session.is_command))
+		return true;
+	return perfev_sampler_ended(work->recorder.sampler);
+}
+
+static int drain_all(struct record_work *work)
+{
+	struct perfev_error err;
+	int r = 1, passes = 0;
+
+	while (r > 0 && passes++ < 64)
+		r = recorder_drain(&work->recorder, &err);
+	return r < 0 ? report_error(&err) : 0;
+}
+
+static int loop(struct record_work *work)
+{
+	struct recorder *r = &work->recorder;
+	struct perfev_error err;
+	struct progress progress;
+	int code = 0;
+
+	progress_begin(&progress, "recorded");
+	while (!code && !is_done(work)) {
+		wait_for(perfev_sampler_fd(r->sampler), work->signals, progress.on ? 500 : -1);
+		while (!code && perfev_sampler_wait(r->sampler, 0, &err) > 0)
+			if (recorder_drain(r, &err) < 0)
+				code = report_error(&err);
+		progress_at(&progress, perfev_writer_bytes(r->writer), 0);
+	}
+	progress_end(&progress);
+	return code;
+}
+
+static int begin(struct record_work *work)
+{
+	const struct session *s = &work->options->session;
+	struct perfev_error err;
+	int error;
+
+	if (!s->is_command && perfev_sampler_start(work->recorder.sampler, &err) < 0)
+		return report_error(&err);
+	work->started_ms = now_ms();
+	if (!work->child.pid)
+		return 0;
+	error = child_go(&work->child);
+	if (!error)
+		return 0;
+	note("cannot run %s: %s; %s", s->command[0], strerror(error),
+	     error == ENOENT ? "give the path of a program, or a name in PATH"
+			     : "make it executable, or give another program");
+	return error == ENOENT ? EXIT_NO_CMD : EXIT_NO_RUN;
+}
+
+static void summarize(struct record_work *work)
+{
+	const struct recorder *r = &work->recorder;
+	char samples[32], lost[32], bytes[32];
+	struct perfev_loss loss;
+
+	perfev_sampler_loss(r->sampler, &loss, NULL);
+	note("%s samples, %s%s lost, %s in %.1f s: %s", text_number(samples, r->samples),
+	     loss.records && !loss.exact ? "at least " : "", text_number(lost, loss.records),
+	     text_bytes(bytes, perfev_writer_bytes(r->writer)),
+	     (double)(now_ms() - work->started_ms) / 1000, strcmp(r->path, "-") ? r->path : "standard output");
+	if (loss.records)
+		note("records were lost because the rings were full; -m N gives them N pages, -F a lower rate");
+	if (!r->samples)
+		note("there is no sample: the command ran too short, or never used the CPU");
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------- */
+
+static int finish(struct record_work *work, int code)
+{
+	struct perfev_error err;
+	int r;
+
+	perfev_sampler_stop(work->recorder.sampler, NULL);
+	r = code == EXIT_FAILED ? 0 : drain_all(work);
+	if (recorder_finish(&work->recorder, &err) < 0 && !code)
+		r = report_error(&err);
+	summarize(work);
+	return code ? code : r;
+}
+
+static int write_page(const struct options *o)
+{
+	struct load_opts opts = {.path = o->output ? o->output : "perf.data"};
+	struct loaded loaded;
+	int r = load_profile(&loaded, &opts);
+
+	if (r)
+		return r;
+	r = write_html(&loaded, o->html);
+	loaded_free(&loaded);
+	return r;
+}
+
+static int record(struct record_work *work)
+{
+	struct options *o = (struct options *)(uintptr_t)work->options;
+	bool to_stdout = o->output && !strcmp(o->output, "-");
+	int r = parse_events(&work->events, "record", &o->events,
+			     o->events.count ? "" : default_event());
+
+	if (r)
+		return r;
+	prepare_events(work);
+	work->signals = watch_signals();
+	raise_file_limit();
+	if (o->session.command) {
+		r = child_start(&work->child, o->session.command, to_stdout);
+		if (r < 0) {
+			note("cannot start a process: %s", strerror(-r));
+			return EXIT_FAILED;
+		}
+	}
+	if (o->session.is_command)
+		o->session.on = perfev_on_task(work->child.pid);
+	r = open_sampler(work);
+	if (r == 0)
+		r = open_file(work);
+	if (r == 0) {
+		r = begin(work);
+		if (r == 0)
+			r = loop(work);
+		r = finish(work, r);
+	}
+	if (r == 0 && o->html)
+		r = write_page(o);
+	if (r)
+		child_kill(&work->child);
+	child_look(&work->child, !o->session.is_command ? work->child.ended : true);
+	if (r == 0 && work->child.pid && work->child.ended)
+		r = child_exit_code(&work->child);
+	return r;
+}
+
+static int choose_graph(struct options *o, bool asked)
+{
+	const char *mode = o->call_graph;
+
+	if (!mode || !strcmp(mode, "fp")) {
+		o->graph = true;
+		return 0;
+	}
+	o->graph = false;
+	if (!strcmp(mode, "no"))
+		return asked ? usage_error("record", "-g and --call-graph no contradict each other") : 0;
+	if (!strncmp(mode, "dwarf", 5) || !strcmp(mode, "lbr")) {
+		fprintf(stderr, "perfev record: --call-graph %s is not built yet\n", mode);
+		return EXIT_USAGE;
+	}
+	return usage_error("record", "--call-graph takes no, fp, dwarf or lbr, and '%s' is none", mode);
+}
+
+static int check(struct options *o, bool graph)
+{
+	if (o->frequency && o->period)
+		return usage_error("record", "-F (a frequency) and -c (a period) exclude each other");
+	if (o->pages & (o->pages - 1))
+		return usage_error("record", "-m takes a power of two, and %llu is none",
+				   (unsigned long long)o->pages);
+	if (o->html && o->output && !strcmp(o->output, "-"))
+		return usage_error("record", "--html needs the recording in a file, not on standard output");
+	return choose_graph(o, graph);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct options o = {0};
+	struct record_work work = {.options = &o};
+	bool graph = false;
+	const struct option_row rows[] = {
+		{'e', "event", "EVENTS", "what to sample; more than once, or separated by commas",
+		 OPTION_LIST, &o.events},
+		{'F', "freq", "HZ", "samples a second (default 999)", OPTION_COUNT, &o.frequency},
+		{'c', "count", "PERIOD", "a sample each PERIOD events", OPTION_COUNT, &o.period},
+		{'g', NULL, NULL, "record call chains (the default)", OPTION_FLAG, &graph},
+		{0, "call-graph", "HOW", "call chains: fp (frame pointers, the default) or no", OPTION_TEXT,
+		 &o.call_graph},
+		{'o', "output", "FILE", "where to (default perf.data; - is standard output)", OPTION_TEXT,
+		 &o.output},
+		{0, "html", "FILE", "write the report page too", OPTION_TEXT, &o.html},
+		{'m', "mmap-pages", "PAGES", "size of each ring, a power of two", OPTION_COUNT, &o.pages},
+		{'p', "pid", "PID", "a running process, all its threads", OPTION_LIST, &o.session.pids},
+		{'t', "tid", "TID", "a running thread", OPTION_LIST, &o.session.tids},
+		{'a', "all-cpus", NULL, "everything on all CPUs", OPTION_FLAG, &o.session.all_cpus},
+		{'C', "cpu", "LIST", "these CPUs only, as in 0-3,8", OPTION_TEXT, &o.session.cpus},
+		{'i', "no-inherit", NULL, "leave out threads and children that start later", OPTION_FLAG,
+		 &o.no_inherit},
+		{'z', NULL, NULL, "", OPTION_LATER, NULL},
+		{'G', "cgroup", "CGROUP", "", OPTION_LATER_TEXT, NULL},
+		{0, "switch-output", "WHEN", "", OPTION_LATER_TEXT, NULL},
+		{0, "off-cpu", NULL, "", OPTION_LATER, NULL},
+	};
+	struct command_line line = {
+		.command = "record",
+		.synopsis = "[-e EVENTS] [-F HZ | -c PERIOD] [-o FILE] [--html FILE]\n"
+			    "                     [-p PID | -t TID | -a | -C LIST] [-- COMMAND]",
+		.description = "Samples COMMAND (children and threads included), or what runs already, until "
+			       "COMMAND\nends or Ctrl-C. The file is one that perf reads. The exit status is "
+			       "the command's.",
+		.options = rows,
+		.option_count = sizeof(rows) / sizeof(rows[0]),
+		.takes_command = true,
+	};
+	char **words = calloc((size_t)argc + 1, sizeof(*words)); /* parsing moves them */
+	int r;
+
+	if (!words)
+		return EXIT_FAILED;
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	o.argc = argc;
+	o.argv = words;
+	r = parse_options(&line, argc, argv);
+	if (r < 0) {
+		r = check(&o, graph);
+		if (r == 0)
+			r = session_open(&o.session, &line);
+		if (r == 0)
+			r = record(&work);
+		recorder_free(&work.recorder);
+		perfev_events_free(work.events);
+		session_close(&o.session);
+	}
+	free(o.events.items);
+	free(words);
+	return r;
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* perfev report: where the samples are. */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEFAULT_LIMIT 40
+
+struct options {
+	struct load_opts load;
+	bool tree, no_children, json, folded;
+	const char *html, *output;
+	uint64_t limit;
+};
+
+static int write_file(void *context, const void *data, size_t size)
+{
+	return fwrite(data, 1, size, context) == size ? 0 : -errno;
+}
+
+/* ---- the page ---------------------------------------------------------------------------------------- */
+
+#define FACTS_MAX 12
+
+struct facts {
+	struct perfev_profile_fact items[FACTS_MAX];
+	char texts[FACTS_MAX][256];
+	size_t count;
+};
+
+static void add_fact(struct facts *facts, const char *name, const char *value)
+{
+	if (!value || !value[0] || facts->count == FACTS_MAX)
+		return;
+	snprintf(facts->texts[facts->count], sizeof(facts->texts[0]), "%s", value);
+	facts->items[facts->count].name = name;
+	facts->items[facts->count].value = facts->texts[facts->count];
+	facts->count++;
+}
+
+static void join_command(const struct loaded *l, char *to, size_t size)
+{
+	struct perfev_reader_info info;
+	struct perfev_bytes bytes;
+	size_t position = 0, used = 0;
+	const char *word;
+
+	to[0] = 0;
+	perfev_reader_describe(l->reader, &info);
+	if (!perfev_reader_feature(l->reader, PERFEV_FEATURE_CMDLINE, &bytes))
+		return;
+	while (used < size && (word = perfev_feature_strings(bytes, info.swapped, &position))) {
+		int n = snprintf(to + used, size - used, "%s%s", used ? " " : "", word);
+
+		used += n > 0 ? (size_t)n : 0;
+	}
+}
+
+static void collect_facts(struct facts *facts, const struct loaded *l)
+{
+	char text[256], number[32];
+
+	join_command(l, text, sizeof(text));
+	add_fact(facts, "command", text);
+	add_fact(facts, "samples", text_number(number, l->samples));
+	snprintf(text, sizeof(text), "%s%s", l->loss.records && !l->loss.exact ? "at least " : "",
+		 text_number(number, l->loss.records));
+	add_fact(facts, "lost", text);
+	snprintf(text, sizeof(text), "%.3f s", (double)(l->last_time - l->first_time) / 1e9);
+	add_fact(facts, "duration", text);
+	add_fact(facts, "host", loaded_feature(l, PERFEV_FEATURE_HOSTNAME));
+	add_fact(facts, "CPU", loaded_feature(l, PERFEV_FEATURE_CPUDESC));
+	add_fact(facts, "kernel", loaded_feature(l, PERFEV_FEATURE_OSRELEASE));
+	add_fact(facts, "recorded with", loaded_feature(l, PERFEV_FEATURE_VERSION));
+}
+
+/* The file is written beside its place first, so that a page that is looked at is never half of one. */
+int write_html(const struct loaded *loaded, const char *path)
+{
+	struct perfev_profile_html_opts opts = {.size = sizeof(opts), .title = "perfev report"};
+	struct perfev_profile_unresolved *unresolved =
+		calloc(loaded->missing_count + 1, sizeof(*unresolved));
+	struct facts facts = {.count = 0};
+	struct perfev_sink sink = {write_file, NULL};
+	struct perfev_error err;
+	size_t i;
+	FILE *out = fopen(path, "w");
+	int r;
+
+	if (!out || !unresolved) {
+		note("cannot write %s: %s", path, strerror(errno));
+		free(unresolved);
+		if (out)
+			fclose(out);
+		return EXIT_FAILED;
+	}
+	for (i = 0; i < loaded->missing_count; i++) {
+		unresolved[i].module = loaded->missing[i].module;
+		unresolved[i].why = loaded->missing[i].why;
+		unresolved[i].samples = loaded->missing[i].samples;
+	}
+	collect_facts(&facts, loaded);
+	opts.facts = facts.items;
+	opts.fact_count = facts.count;
+	opts.unresolved = unresolved;
+	opts.unresolved_count = loaded->missing_count;
+	sink.context = out;
+	r = perfev_profile_write_html(loaded->profile, &opts, &sink, &err);
+	free(unresolved);
+	if (fclose(out) != 0 && r == 0) {
+		note("cannot write %s: %s", path, strerror(errno));
+		return EXIT_FAILED;
+	}
+	if (r < 0)
+		return report_error(&err);
+	note("the page is %s", path);
+	return EXIT_DONE;
+}
+
+/* ---- the other forms ------------------------------------------------------------------------------------ */
+
+static int print_json(const struct options *o, const struct loaded *loaded, FILE *out)
+{
+	struct perfev_function *functions;
+	struct perfev_error err;
+	size_t count;
+
+	if (perfev_profile_functions(loaded->profile, -1, &functions, &count, &err) < 0)
+		return report_error(&err);
+	json_report(out, loaded, functions, count, o->limit ? o->limit : SIZE_MAX);
+	free(functions);
+	return EXIT_DONE;
+}
+
+static int print_report(const struct options *o, const struct loaded *loaded, FILE *out)
+{
+	struct report_text_opts text = {.tree = o->tree, .no_children = o->no_children,
+					.limit = o->limit ? o->limit : DEFAULT_LIMIT};
+	struct perfev_sink sink = {write_file, out};
+	struct perfev_error err;
+
+	if (o->json)
+		return print_json(o, loaded, out);
+	if (o->folded) {
+		if (perfev_profile_write_folded(loaded->profile, -1, &sink, &err) < 0 && err.code != -EPIPE)
+			return report_error(&err);
+		return EXIT_DONE;
+	}
+	text_report(out, loaded, o->load.path, &text);
+	return EXIT_DONE;
+}
+
+static int report(const struct options *o)
+{
+	struct loaded loaded;
+	FILE *out = stdout;
+	int r = load_profile(&loaded, &o->load);
+
+	if (r)
+		return r;
+	if (o->html) {
+		r = write_html(&loaded, o->html);
+		loaded_free(&loaded);
+		return r;
+	}
+	if (o->output) {
+		out = fopen(o->output, "w");
+		if (!out) {
+			note("cannot write %s: %s", o->output, strerror(errno));
+			loaded_free(&loaded);
+			return EXIT_FAILED;
+		}
+	}
+	r = print_report(o, &loaded, out);
+	if (o->output && fclose(out) != 0) {
+		note("cannot write %s: %s", o->output, strerror(errno));
+		r = EXIT_FAILED;
+	}
+	loaded_free(&loaded);
+	return r;
+}
+
+static void free_filter(struct filter *filter)
+{
+	free(filter->pids.items);
+	free(filter->tids.items);
+	free(filter->comms.items);
+	free(filter->events.items);
+}
+
+int cmd_report(int argc, char **argv)
+{
+	struct options o = {.load = {.path = "perf.data"}};
+	const struct option_row rows[] = {
+		{'i', "input", "FILE", "the recording (default perf.data; - is standard input)", OPTION_TEXT,
+		 &o.load.path},
+		{'g', NULL, NULL, "show the call tree", OPTION_FLAG, &o.tree},
+		{0, "no-children", NULL, "functions by self only", OPTION_FLAG, &o.no_children},
+		{0, "limit", "N", "show at most N functions", OPTION_COUNT, &o.limit},
+		{0, "json", NULL, "one JSON document", OPTION_FLAG, &o.json},
+		{0, "folded", NULL, "one stack a line: comm;outer;...;inner COUNT", OPTION_FLAG, &o.folded},
+		{0, "html", "FILE", "a page with a flame graph, that opens from disk", OPTION_TEXT, &o.html},
+		{'o', "output", "FILE", "write there instead of standard output", OPTION_TEXT, &o.output},
+		{0, "pid", "PID", "samples of this process only", OPTION_LIST, &o.load.filter.pids},
+		{0, "tid", "TID", "samples of this thread only", OPTION_LIST, &o.load.filter.tids},
+		{0, "comm", "NAME", "samples of threads of this name only", OPTION_LIST,
+		 &o.load.filter.comms},
+		{0, "event", "NAME", "samples of this event only", OPTION_LIST, &o.load.filter.events},
+		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.load.symfs},
+		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.load.kallsyms},
+		{0, "sort", "KEYS", "", OPTION_LATER_TEXT, NULL},
+		{0, "pprof", "FILE", "", OPTION_LATER_TEXT, NULL},
+		{0, "speedscope", "FILE", "", OPTION_LATER_TEXT, NULL},
+		{0, "firefox", "FILE", "", OPTION_LATER_TEXT, NULL},
+		{0, "time", "A,B", "", OPTION_LATER_TEXT, NULL},
+		{0, "jobs", "N", "", OPTION_LATER_TEXT, NULL},
+		{0, "no-inline", NULL, "", OPTION_LATER, NULL},
+	};
+	struct command_line line = {
+		.command = "report",
+		.synopsis = "[-i FILE] [-g] [--limit N] [--json | --folded | --html FILE]",
+		.description = "Shows where the samples of a recording are: functions by self (the function was "
+			       "running)\nand by total (it was running, or had called what was).",
+		.options = rows,
+		.option_count = sizeof(rows) / sizeof(rows[0]),
+	};
+	int r = parse_options(&line, argc, argv);
+
+	if (r < 0 && line.argc)
+		r = usage_error("report", "it takes no argument, and '%s' was given; -i FILE names the recording",
+				line.argv[0]);
+	if (r < 0 && (o.json + o.folded + (o.html != NULL)) > 1)
+		r = usage_error("report", "--json, --folded and --html exclude each other");
+	if (r < 0)
+		r = report(&o);
+	free_filter(&o.load.filter);
+	return r;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* All JSON of the command: one document a call, exact integers, times in ns. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* Bytes that are no UTF-8 become U+FFFD, so that the document is always valid. */
+static size_t utf8_length(const unsigned char *at)
+{
+	size_t n = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+		   : at[0] >= 0xf0 && at[0] < 0xf5 ? 4 : 0;
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0) ||
+	    (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] >= 0x90))
+		return 0;
+	return n;
+}
+
+static void put_string(FILE *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	fputc('"', out);
+	while (*at) {
+		size_t n = utf8_length(at);
+
+		if (n == 0) {
+			fputs("\\ufffd", out);
+			at++;
+			continue;
+		}
+		if (*at == '"' || *at == '\\')
+			fprintf(out, "\\%c", *at);
+		else if (*at < 0x20 || *at == 0x7f)
+			fprintf(out, "\\u%04x", *at);
+		else
+			fwrite(at, 1, n, out);
+		at += n;
+	}
+	fputc('"', out);
+}
+
+static void put_string_or_null(FILE *out, const char *text)
+{
+	if (text)
+		put_string(out, text);
+	else
+		fputs("null", out);
+}
+
+static const char *status_name(enum perfev_status status)
+{
+	static const char *const names[] = {
+		[PERFEV_COUNTED] = "counted",	      [PERFEV_NOT_COUNTED] = "not-counted",
+		[PERFEV_ERROR_STATE] = "error",	      [PERFEV_GONE] = "gone",
+		[PERFEV_NOT_SUPPORTED] = "not-supported",
+	};
+
+	return names[status];
+}
+
+static bool is_clock(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+}
+
+static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
+{
+	const struct perfev_reading *r = &row->total;
+	uint64_t count = 0;
+	bool counted = r->status == PERFEV_COUNTED && perfev_reading_scaled(r, &count);
+
+	fputs("{\"event\":", out);
+	put_string(out, row->event);
+	if (counted)
+		fprintf(out, ",\"count\":%" PRIu64 ",\"value\":%" PRIu64 ".0", count, count);
+	else
+		fputs(",\"count\":null,\"value\":null", out);
+	fprintf(out, ",\"unit\":\"%s\",\"enabled_ns\":%" PRIu64 ",\"running_ns\":%" PRIu64,
+		is_clock(row->attr) ? "ns" : "", r->enabled_ns, r->running_ns);
+	fprintf(out, ",\"status\":\"%s\",\"why\":", status_name(r->status));
+	put_string_or_null(out, row->why[0] ? row->why : NULL);
+	fprintf(out, ",\"scaled\":%s,\"cpu\":null,\"tid\":null",
+		counted && r->running_ns < r->enabled_ns ? "true" : "false");
+	if (counted && runs > 1)
+		fprintf(out, ",\"mean\":%.6g,\"stddev\":%.6g}", row->mean, row->stddev);
+	else
+		fputs(",\"mean\":null,\"stddev\":null}", out);
+}
+
+void json_stat(FILE *out, const struct stat_result *result)
+{
+	size_t i;
+
+	fputs("{\"events\":[", out);
+	for (i = 0; i < result->count; i++) {
+		if (i)
+			fputc(',', out);
+		put_stat_row(out, &result->rows[i], result->runs);
+	}
+	fprintf(out, "],\"elapsed_ns\":%" PRIu64 ",\"runs\":%" PRIu64 ",\"command_status\":",
+		result->elapsed_ns, result->runs);
+	if (result->has_command)
+		fprintf(out, "%d}\n", result->command_status);
+	else
+		fputs("null}\n", out);
+}
+
+static void put_events(FILE *out, const struct perfev_profile *profile)
+{
+	struct perfev_profile_event_info info;
+	size_t i;
+
+	fputs("{\"events\":[", out);
+	for (i = 0; perfev_profile_event_at(profile, i, &info); i++) {
+		fprintf(out, "%s{\"event\":", i ? "," : "");
+		put_string(out, info.name);
+		fprintf(out, ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 "}", info.samples,
+			info.weight);
+	}
+	fputc(']', out);
+}
+
+void json_report(FILE *out, const struct loaded *loaded, const struct perfev_function *functions,
+		 size_t count, size_t limit)
+{
+	size_t i;
+
+	put_events(out, loaded->profile);
+	fprintf(out, ",\"lost\":%" PRIu64 ",\"duration_ns\":%" PRIu64 ",\"functions\":[",
+		loaded->loss.records, loaded->last_time - loaded->first_time);
+	for (i = 0; i < count && i < limit; i++) {
+		fprintf(out, "%s{\"symbol\":", i ? "," : "");
+		put_string(out, functions[i].symbol);
+		fputs(",\"module\":", out);
+		put_string(out, functions[i].module);
+		fprintf(out, ",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}", functions[i].self,
+			functions[i].total);
+	}
+	fputs("],\"unresolved\":[", out);
+	for (i = 0; i < loaded->missing_count; i++) {
+		fprintf(out, "%s{\"module\":", i ? "," : "");
+		put_string(out, loaded->missing[i].module);
+		fprintf(out, ",\"samples\":%" PRIu64 ",\"why\":", loaded->missing[i].samples);
+		put_string(out, loaded->missing[i].why);
+		fputc('}', out);
+	}
+	fputs("]}\n", out);
+}
+
+static void put_fact(FILE *out, const char *name, int64_t value)
+{
+	if (value == INT64_MIN)
+		fprintf(out, "\"%s\":null,", name);
+	else
+		fprintf(out, "\"%s\":%" PRId64 ",", name, value);
+}
+
+void json_doctor(FILE *out)
+{
+	struct perfev_system s;
+	struct perfev_error err;
+	int i;
+
+	perfev_system_read(&s);
+	fputs("{\"system\":{\"kernel\":", out);
+	put_string(out, s.release);
+	fputs(",\"arch\":", out);
+	put_string(out, s.arch);
+	fputs(",\"cpu\":", out);
+	put_string(out, s.cpu_desc);
+	fputc(',', out);
+	put_fact(out, "cpus_online", s.cpus_online);
+	put_fact(out, "cpus_available", s.cpus_available);
+	put_fact(out, "memory_kb", s.memory_kb);
+	put_fact(out, "uid", s.uid);
+	put_fact(out, "perf_event_paranoid", s.paranoid);
+	put_fact(out, "kptr_restrict", s.kptr_restrict);
+	put_fact(out, "perf_event_max_sample_rate", s.max_sample_rate);
+	put_fact(out, "perf_event_mlock_kb", s.mlock_kb);
+	put_fact(out, "perf_event_max_stack", s.max_stack);
+	put_fact(out, "files_soft", s.files_soft);
+	put_fact(out, "files_hard", s.files_hard);
+	put_fact(out, "memlock_bytes", s.memlock_soft);
+	put_fact(out, "seccomp", s.seccomp);
+	fprintf(out, "\"capabilities\":\"%016" PRIx64 "\"},\"abilities\":[", s.capabilities);
+	for (i = 0; i < PERFEV_ABILITY_COUNT; i++) {
+		int able = perfev_probe((enum perfev_ability)i, &err);
+
+		fprintf(out, "%s{\"ability\":\"%s\",\"title\":\"%s\",\"able\":%s,\"why\":", i ? "," : "",
+			perfev_ability_name((enum perfev_ability)i),
+			perfev_ability_title((enum perfev_ability)i), able ? "true" : "false");
+		put_string_or_null(out, able ? NULL : err.text);
+		fputc('}', out);
+	}
+	fputs("]}\n", out);
+}

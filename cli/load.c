@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording -> a profile: reader, order, decode, symbols, profile; nothing else is needed to explain the
+ * tool.
+ *
+ * In a call chain the first address of each level is where it was; the others are return addresses, which
+ * belong to the call before them, so they are looked up one byte earlier.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DEPTH_MAX 65536
+
+struct load {
+	struct loaded *out;
+	const struct load_opts *opts;
+	struct perfev_order *order;
+	uint32_t *numbers; /* by frame key: profile frame + 1 */
+	size_t number_count;
+	uint64_t *missing; /* by module: samples without a name */
+	size_t missing_count;
+	uint32_t *stack;
+	size_t depth, room;
+	int *events; /* by event of the file: of the profile, or -1: filtered out */
+	size_t event_count;
+	const char *comm; /* the last one, and its frame */
+	uint32_t comm_frame;
+	uint64_t compressed;
+};
+
+const char *loaded_feature(const struct loaded *loaded, unsigned feature)
+{
+	struct perfev_reader_info info;
+	struct perfev_bytes bytes;
+
+	perfev_reader_describe(loaded->reader, &info);
+	if (!perfev_reader_feature(loaded->reader, feature, &bytes))
+		return NULL;
+	return perfev_feature_string(bytes, info.swapped);
+}
+
+/* ---- filters ----------------------------------------------------------------------------------------- */
+
+static bool passes_text(const struct texts *wanted, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < wanted->count; i++)
+		if (!strcmp(wanted->items[i], text))
+			return true;
+	return wanted->count == 0;
+}
+
+/* "12" or "12,13". */
+static bool passes_number(const struct texts *wanted, uint32_t number)
+{
+	size_t i;
+
+	for (i = 0; i < wanted->count; i++) {
+		const char *at = wanted->items[i];
+
+		while (at) {
+			if (strtoul(at, NULL, 10) == number)
+				return true;
+			at = strchr(at, ',');
+			if (at)
+				at++;
+		}
+	}
+	return wanted->count == 0;
+}
+
+/* ---- frames -------------------------------------------------------------------------------------------- */
+
+static int push(struct load *l, uint32_t frame)
+{
+	uint32_t *stack;
+
+	if (l->depth == DEPTH_MAX)
+		return 0;
+	if (l->depth == l->room) {
+		size_t room = l->room ? l->room * 2 : 256;
+
+		stack = realloc(l->stack, room * sizeof(*stack));
+		if (!stack)
+			return -ENOMEM;
+		l->stack = stack;
+		l->room = room;
+	}
+	l->stack[l->depth++] = frame;
+	return 0;
+}
+
+static int number_of(struct load *l, const struct perfev_frame *frame, uint32_t *ret,
+		     struct perfev_error *err)
+{
+	struct perfev_profile_frame p = {frame->symbol, frame->module, frame->address,
+					 frame->flags & PERFEV_FRAME_KERNEL ? PERFEV_KIND_KERNEL
+					 : frame->flags & PERFEV_FRAME_INLINED ? PERFEV_KIND_INLINED
+									       : PERFEV_KIND_USER,
+					 0};
+	int r;
+
+	if (frame->key >= l->number_count) {
+		size_t count = frame->key + 1024;
+		uint32_t *numbers = realloc(l->numbers, count * sizeof(*numbers));
+
+		if (!numbers)
+			return -ENOMEM;
+		memset(numbers + l->number_count, 0, (count - l->number_count) * sizeof(*numbers));
+		l->numbers = numbers;
+		l->number_count = count;
+	}
+	if (!l->numbers[frame->key]) {
+		r = perfev_profile_intern(l->out->profile, ret, &p, err);
+		if (r < 0)
+			return r;
+		l->numbers[frame->key] = *ret + 1;
+	}
+	*ret = l->numbers[frame->key] - 1;
+	return 0;
+}
+
+static int note_missing(struct load *l, uint32_t module)
+{
+	if (module >= l->missing_count) {
+		size_t count = module + 64;
+		uint64_t *missing = realloc(l->missing, count * sizeof(*missing));
+
+		if (!missing)
+			return -ENOMEM;
+		memset(missing + l->missing_count, 0, (count - l->missing_count) * sizeof(*missing));
+		l->missing = missing;
+		l->missing_count = count;
+	}
+	l->missing[module]++;
+	return 0;
+}
+
+static int push_place(struct load *l, const struct perfev_place *place, struct perfev_error *err)
+{
+	struct perfev_frame frames[64];
+	int n = perfev_symbols_find(l->out->symbols, place, frames, 64, err), i;
+
+	if (n < 0)
+		return n;
+	if (l->depth == 0 && (frames[0].flags & PERFEV_FRAME_UNRESOLVED) &&
+	    note_missing(l, frames[0].module_id) < 0)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		uint32_t number;
+		int r = number_of(l, &frames[i], &number, err);
+
+		if (r == 0)
+			r = push(l, number);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* The level that a mark begins; false when it is not one whose addresses are known. */
+static bool level_of(uint64_t mark, uint32_t *cpumode)
+{
+	switch (mark) {
+	case PERF_CONTEXT_KERNEL:
+		*cpumode = PERF_RECORD_MISC_KERNEL;
+		return true;
+	case PERF_CONTEXT_USER:
+		*cpumode = PERF_RECORD_MISC_USER;
+		return true;
+	case PERF_CONTEXT_HV:
+		*cpumode = PERF_RECORD_MISC_HYPERVISOR;
+		return true;
+	case PERF_CONTEXT_GUEST_KERNEL:
+		*cpumode = PERF_RECORD_MISC_GUEST_KERNEL;
+		return true;
+	case PERF_CONTEXT_GUEST_USER:
+		*cpumode = PERF_RECORD_MISC_GUEST_USER;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int push_chain(struct load *l, const struct perfev_sample *sample, struct perfev_place *place,
+		      struct perfev_error *err)
+{
+	bool first = true, known = true, leaf = true;
+	uint32_t i;
+
+	for (i = 0; i < sample->callchain.count; i++) {
+		uint64_t ip = perfev_u64s_at(sample->callchain, i);
+		int r;
+
+		if (ip >= PERF_CONTEXT_MAX) {
+			if (ip == PERF_CONTEXT_USER_DEFERRED)
+				i++; /* the cookie */
+			known = level_of(ip, &place->cpumode);
+			first = true;
+			continue;
+		}
+		if (!known || !ip)
+			continue;
+		if (leaf) { /* the sample's own address, which was pushed already */
+			leaf = first = false;
+			continue;
+		}
+		place->ip = first ? ip : ip - 1;
+		first = false;
+		r = push_place(l, place, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- samples ------------------------------------------------------------------------------------------------ */
+
+static int comm_frame(struct load *l, const struct perfev_sample *sample, uint32_t *ret,
+		      const char **name, struct perfev_error *err)
+{
+	struct perfev_profile_frame frame = {NULL, "", 0, PERFEV_KIND_COMM, 0};
+	int r;
+
+	*name = perfev_symbols_comm(l->out->symbols, (int32_t)sample->pid, (int32_t)sample->tid);
+	if (*name == l->comm) {
+		*ret = l->comm_frame;
+		return 0;
+	}
+	frame.symbol = *name;
+	r = perfev_profile_intern(l->out->profile, ret, &frame, err);
+	l->comm = *name;
+	l->comm_frame = *ret;
+	return r;
+}
+
+static void note_time(struct loaded *out, const struct perfev_sample *sample)
+{
+	if (!(sample->present & PERF_SAMPLE_TIME))
+		return;
+	if (!out->first_time || sample->time < out->first_time)
+		out->first_time = sample->time;
+	if (sample->time > out->last_time)
+		out->last_time = sample->time;
+}
+
+static int add_sample(struct load *l, const struct perfev_sample *sample, int event,
+		      const struct perf_event_attr *attr, struct perfev_error *err)
+{
+	struct perfev_profile_stack stack = {NULL, 0, 1, (uint32_t)event, UINT32_MAX};
+	struct perfev_place place = {sample->ip, (int32_t)sample->pid,
+				     sample->misc & PERF_RECORD_MISC_CPUMODE_MASK};
+	const char *comm = "";
+	int r = 0;
+
+	if (sample->present & PERF_SAMPLE_TID)
+		r = comm_frame(l, sample, &stack.comm, &comm, err);
+	if (r < 0 || !passes_text(&l->opts->filter.comms, comm))
+		return r;
+	l->depth = 0;
+	if (sample->present & PERF_SAMPLE_IP)
+		r = push_place(l, &place, err);
+	if (r == 0 && (sample->present & PERF_SAMPLE_CALLCHAIN))
+		r = push_chain(l, sample, &place, err);
+	if (r < 0)
+		return r;
+	stack.frames = l->stack;
+	stack.count = l->depth;
+	if (sample->present & PERF_SAMPLE_PERIOD)
+		stack.weight = sample->period;
+	else if (!attr->freq && attr->sample_period)
+		stack.weight = attr->sample_period;
+	note_time(l->out, sample);
+	l->out->samples++;
+	return perfev_profile_add(l->out->profile, &stack, err);
+}
+
+static int take_sample(struct load *l, const struct perfev_record *record,
+		       const struct perfev_layout *layout, struct perfev_error *err)
+{
+	int event = perfev_reader_event(l->out->reader, record), r;
+	struct perfev_sample sample;
+
+	l->out->all_samples++;
+	if (event < 0 || (size_t)event >= l->event_count || !layout || l->events[event] < 0)
+		return 0;
+	sample.pid = sample.tid = 0;
+	sample.ip = 0;
+	r = perfev_sample_decode(&sample, record, layout, err);
+	if (r < 0)
+		return r;
+	if (!passes_number(&l->opts->filter.pids, sample.pid) ||
+	    !passes_number(&l->opts->filter.tids, sample.tid))
+		return 0;
+	return add_sample(l, &sample, l->events[event], perfev_layout_attr(layout), err);
+}
+
+static int take(struct load *l, const struct perfev_record *record, struct perfev_error *err)
+{
+	const struct perfev_layout *layout = perfev_reader_layout(l->out->reader, record);
+
+	if (record->type == PERF_RECORD_SAMPLE)
+		return take_sample(l, record, layout, err);
+	if (record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2)
+		l->compressed++;
+	return perfev_symbols_feed(l->out->symbols, record, layout, err);
+}
+
+static int take_ready(struct load *l, struct perfev_error *err)
+{
+	struct perfev_record record;
+	int r;
+
+	while (perfev_order_next(l->order, &record) > 0) {
+		r = take(l, &record, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- the whole --------------------------------------------------------------------------------------------------- */
+
+/* Events may come with the first records of a stream. */
+static int add_events(struct load *l, struct perfev_error *err)
+{
+	size_t count = perfev_reader_event_count(l->out->reader);
+	int *events;
+
+	if (count == l->event_count)
+		return 0;
+	events = realloc(l->events, count * sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	l->events = events;
+	for (; l->event_count < count; l->event_count++) {
+		struct perfev_reader_event_info info;
+
+		perfev_reader_event_at(l->out->reader, l->event_count, &info);
+		events[l->event_count] = -1;
+		if (!passes_text(&l->opts->filter.events, info.name))
+			continue;
+		events[l->event_count] = perfev_profile_event(l->out->profile, info.name, err);
+		if (events[l->event_count] < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int read_all(struct load *l, struct perfev_error *err)
+{
+	struct perfev_reader *reader = l->out->reader;
+	struct perfev_reader_info info;
+	struct progress progress;
+	struct perfev_record record;
+	int r;
+
+	progress_begin(&progress, "reading");
+	while ((r = perfev_reader_next(reader, &record, err)) > 0) {
+		r = add_events(l, err);
+		if (r == 0)
+			r = perfev_order_push(l->order, &record, perfev_reader_layout(reader, &record), err);
+		if (r == 0)
+			r = take_ready(l, err);
+		if (r < 0)
+			break;
+		if (record.type == PERFEV_RECORD_FINISHED_ROUND) {
+			perfev_reader_release(reader);
+			perfev_reader_describe(reader, &info);
+			progress_at(&progress, info.position, info.size);
+		}
+	}
+	if (r == 0)
+		r = perfev_order_end(l->order, err);
+	if (r == 0)
+		r = take_ready(l, err);
+	progress_end(&progress);
+	return r;
+}
+
+static void feed_build_ids(struct loaded *out)
+{
+	struct perfev_reader_info info;
+	struct perfev_build_id entry;
+	struct perfev_bytes bytes;
+	size_t position = 0;
+
+	perfev_reader_describe(out->reader, &info);
+	if (!perfev_reader_feature(out->reader, PERFEV_FEATURE_BUILD_ID, &bytes))
+		return;
+	while (perfev_feature_build_id(&entry, bytes, info.swapped, &position, NULL) > 0)
+		perfev_symbols_build_id(out->symbols, &entry, NULL);
+}
+
+/* Whether the recording is from another kernel or machine than this one. */
+static bool is_foreign(const struct loaded *out)
+{
+	const char *release = loaded_feature(out, PERFEV_FEATURE_OSRELEASE);
+	const char *arch = loaded_feature(out, PERFEV_FEATURE_ARCH);
+	struct perfev_system s;
+
+	perfev_system_read(&s);
+	return (release && strcmp(release, s.release)) || (arch && strcmp(arch, s.arch));
+}
+
+static int open_all(struct load *l, struct perfev_error *err)
+{
+	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = l->opts->symfs,
+					   .kallsyms = l->opts->kallsyms};
+	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1};
+	struct perfev_reader_info info;
+	int r = perfev_reader_open(&l->out->reader, l->opts->path, NULL, err);
+
+	if (r < 0)
+		return r;
+	perfev_reader_describe(l->out->reader, &info);
+	if (info.cut) { /* the recorder was killed: what it wrote is read, and it is said */
+		note("%s was not finished: its recorder was killed; all that it wrote is read", l->opts->path);
+		perfev_reader_close(l->out->reader);
+		l->out->reader = NULL;
+		r = perfev_reader_open(&l->out->reader, l->opts->path, &partial, err);
+		if (r < 0)
+			return r;
+	}
+	opts.foreign = is_foreign(l->out);
+	r = perfev_symbols_new(&l->out->symbols, &opts, err);
+	if (r == 0)
+		r = perfev_profile_new(&l->out->profile, err);
+	if (r == 0)
+		r = perfev_order_new(&l->order, NULL, err);
+	if (r == 0)
+		feed_build_ids(l->out);
+	return r;
+}
+
+static int more_first(const void *a_, const void *b_)
+{
+	const struct missing *a = a_, *b = b_;
+
+	if (a->samples != b->samples)
+		return a->samples < b->samples ? 1 : -1;
+	return strcmp(a->module, b->module);
+}
+
+static int list_missing(struct load *l)
+{
+	struct perfev_module_info info;
+	size_t i;
+
+	l->out->missing = calloc(l->missing_count + 1, sizeof(*l->out->missing));
+	if (!l->out->missing)
+		return -ENOMEM;
+	for (i = 0; i < l->missing_count; i++) {
+		struct missing *m = &l->out->missing[l->out->missing_count];
+
+		if (!l->missing[i] || !perfev_symbols_module(l->out->symbols, (uint32_t)i, &info))
+			continue;
+		m->module = info.name;
+		m->why = info.why ? info.why : "no symbol covers the address";
+		m->samples = l->missing[i];
+		l->out->missing_count++;
+	}
+	qsort(l->out->missing, l->out->missing_count, sizeof(*l->out->missing), more_first);
+	return 0;
+}
+
+int load_profile(struct loaded *ret, const struct load_opts *opts)
+{
+	struct load l = {.out = ret, .opts = opts};
+	struct perfev_error err;
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	memset(&err, 0, sizeof(err));
+	r = open_all(&l, &err);
+	if (r == 0)
+		r = add_events(&l, &err);
+	if (r == 0)
+		r = read_all(&l, &err);
+	if (r == 0)
+		r = list_missing(&l);
+	if (r == 0) {
+		perfev_reader_loss(ret->reader, &ret->loss);
+		ret->late = perfev_order_late(l.order);
+		if (l.compressed)
+			note("%s has compressed records, which this version does not read yet", opts->path);
+	} else if (!err.code) {
+		note("cannot go on: out of memory");
+	} else {
+		report_error(&err);
+	}
+	perfev_order_free(l.order);
+	free(l.numbers);
+	free(l.missing);
+	free(l.stack);
+	free(l.events);
+	if (r < 0)
+		loaded_free(ret);
+	return r < 0 ? EXIT_FAILED : 0;
+}
+
+void loaded_free(struct loaded *loaded)
+{
+	perfev_profile_free(loaded->profile);
+	perfev_symbols_free(loaded->symbols);
+	perfev_reader_close(loaded->reader);
+	free(loaded->missing);
+	memset(loaded, 0, sizeof(*loaded));
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * perfev: the command. This file finds the sub-command; each has a file of its own, and all of them use
+ * the library as any program would.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	int (*run)(int argc, char **argv); /* NULL: not built yet */
+	const char *summary;
+} commands[] = {
+	{"stat", cmd_stat, "count events while a command runs"},
+	{"record", cmd_record, "sample a command or the system, into perf.data"},
+	{"report", cmd_report, "show where the samples are: table, call tree, flame graph"},
+	{"dump", cmd_dump, "show what a recording holds"},
+	{"doctor", cmd_doctor, "say what this machine and this user can measure"},
+	{"script", NULL, NULL},
+	{"list", NULL, NULL},
+	{"fix", NULL, NULL},
+	{"annotate", NULL, NULL},
+	{"top", NULL, NULL},
+	{"diff", NULL, NULL},
+	{"merge", NULL, NULL},
+};
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static int print_usage(FILE *out, int code)
+{
+	size_t i;
+
+	fputs("Usage: perfev COMMAND [OPTIONS]\n\n"
+	      "Count, sample and look: Linux performance events.\n\nCommands:\n",
+	      out);
+	for (i = 0; i < COMMANDS; i++)
+		if (commands[i].run)
+			fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
+	fputs("\nBegin with:\n"
+	      "  perfev record -- ./program      and then\n"
+	      "  perfev report                   or, as a page: perfev report --html report.html\n\n"
+	      "'perfev COMMAND --help' shows the options of a command; 'perfev --version' the version.\n",
+	      out);
+	return code;
+}
+
+static int unknown_command(const char *word)
+{
+	const char *names[COMMANDS], *near;
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++)
+		names[i] = commands[i].name;
+	near = perfev_nearest(word, names, COMMANDS);
+	fprintf(stderr, "perfev: there is no command '%s'", word);
+	if (near)
+		fprintf(stderr, "; did you mean 'perfev %s'?", near);
+	fputs("\nTry 'perfev help'.\n", stderr);
+	return EXIT_USAGE;
+}
+
+static int run(const char *name, int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; i < COMMANDS; i++) {
+		if (strcmp(commands[i].name, name))
+			continue;
+		if (commands[i].run)
+			return commands[i].run(argc, argv);
+		fprintf(stderr, "perfev: '%s' is not built yet\n", name);
+		return EXIT_USAGE;
+	}
+	return unknown_command(name);
+}
+
+int main(int argc, char **argv)
+{
+	char *help[] = {(char *)(uintptr_t) "--help", NULL};
+	int code;
+
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe ends quietly: see below */
+	if (argc < 2)
+		return print_usage(stderr, EXIT_USAGE);
+	if (!strcmp(argv[1], "--version")) {
+		printf("perfev %s\n", perfev_version());
+		return EXIT_DONE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+		return argc > 2 ? run(argv[2], 1, help) : print_usage(stdout, EXIT_DONE);
+	code = run(argv[1], argc - 2, argv + 2);
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	if (errno == EPIPE)
+		return EXIT_DONE;
+	fprintf(stderr, "perfev: cannot write the result: %s\n", strerror(errno));
+	return EXIT_FAILED;
+}

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Command lines: a table of options for each sub-command gives parsing, help and suggestions.
+ *
+ * "-F 999", "-F999", "--freq 999" and "--freq=999" are the same; flags of one letter may be joined. A
+ * command to run begins at the first word that is no option, or behind "--".
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+int usage_error(const char *command, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "perfev %s: ", command);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fprintf(stderr, "\nTry 'perfev %s --help'.\n", command);
+	return EXIT_USAGE;
+}
+
+int report_error(const struct perfev_error *err)
+{
+	fprintf(stderr, "perfev: %s\n", err->text);
+	return EXIT_FAILED;
+}
+
+void note(const char *format, ...)
+{
+	va_list args;
+
+	fputs("perfev: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+}
+
+static void print_option(const struct option_row *row)
+{
+	char left[64], letter[8] = "    ";
+	const char *name = row->name ? row->name : "";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c%s", row->letter, row->name ? ", " : "  ");
+	snprintf(left, sizeof(left), "  %s%s%s%s%s", letter, row->name ? "--" : "", name,
+		 row->argument ? " " : "", row->argument ? row->argument : "");
+	if (strlen(left) > 26)
+		printf("%s\n%28s%s\n", left, "", row->help);
+	else
+		printf("%-28s%s\n", left, row->help);
+}
+
+static int print_help(const struct command_line *line)
+{
+	size_t i;
+
+	printf("Usage: perfev %s %s\n\n%s\n\nOptions:\n", line->command, line->synopsis,
+	       line->description);
+	for (i = 0; i < line->option_count; i++)
+		if (line->options[i].kind != OPTION_LATER &&
+		    line->options[i].kind != OPTION_LATER_TEXT)
+			print_option(&line->options[i]);
+	printf("%-28s%s\n", "  -h, --help", "show this");
+	return EXIT_DONE;
+}
+
+static int unknown_option(const struct command_line *line, const char *word)
+{
+	const char *names[64], *near;
+	size_t i, n = 0;
+
+	for (i = 0; i < line->option_count && n < 64; i++)
+		if (line->options[i].name)
+			names[n++] = line->options[i].name;
+	near = !strncmp(word, "--", 2) ? perfev_nearest(word + 2, names, n) : NULL;
+	if (near)
+		return usage_error(line->command, "there is no option '%s'; did you mean --%s?", word, near);
+	return usage_error(line->command, "there is no option '%s'", word);
+}
+
+static const struct option_row *find_name(const struct command_line *line, const char *name,
+					  size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < line->option_count; i++)
+		if (line->options[i].name && strlen(line->options[i].name) == size &&
+		    !memcmp(line->options[i].name, name, size))
+			return &line->options[i];
+	return NULL;
+}
+
+static const struct option_row *find_letter(const struct command_line *line, char letter)
+{
+	size_t i;
+
+	for (i = 0; i < line->option_count; i++)
+		if (line->options[i].letter == letter)
+			return &line->options[i];
+	return NULL;
+}
+
+static int add_text(struct texts *texts, const char *text)
+{
+	const char **items = realloc(texts->items, (texts->count + 1) * sizeof(*items));
+
+	if (!items)
+		return -1;
+	texts->items = items;
+	items[texts->count++] = text;
+	return 0;
+}
+
+static int set_value(const struct command_line *line, const struct option_row *row, const char *word,
+		     const char *value)
+{
+	char *end;
+	unsigned long long number;
+
+	switch (row->kind) {
+	case OPTION_FLAG:
+		*(bool *)row->value = true;
+		return -1;
+	case OPTION_TEXT:
+		*(const char **)row->value = value;
+		return -1;
+	case OPTION_LIST:
+		return add_text(row->value, value) < 0 ? EXIT_FAILED : -1;
+	case OPTION_COUNT:
+		errno = 0;
+		number = strtoull(value, &end, 10);
+		if (errno || end == value || *end || value[0] == '-')
+			return usage_error(line->command, "%s takes a number, and '%s' is none", word, value);
+		*(uint64_t *)row->value = number;
+		return -1;
+	default:
+		fprintf(stderr, "perfev %s: %s is not built yet\n", line->command, word);
+		return EXIT_USAGE;
+	}
+}
+
+static bool takes_value(const struct option_row *row)
+{
+	return row->kind != OPTION_FLAG && row->kind != OPTION_LATER;
+}
+
+/* "--name", "--name=value", "--name value". Moves *@at over what it took. */
+static int long_option(const struct command_line *line, int argc, char **argv, int *at)
+{
+	const char *word = argv[*at], *equals = strchr(word, '=');
+	size_t size = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+	const struct option_row *row = find_name(line, word + 2, size);
+
+	if (!row)
+		return unknown_option(line, word);
+	if (equals && !takes_value(row))
+		return usage_error(line->command, "--%s takes no argument", row->name);
+	if (equals || !takes_value(row))
+		return set_value(line, row, word, equals ? equals + 1 : NULL);
+	if (*at + 1 >= argc)
+		return usage_error(line->command, "--%s needs an argument: %s", row->name, row->argument);
+	return set_value(line, row, word, argv[++*at]);
+}
+
+/* "-a", "-ag", "-F 999", "-F999". */
+static int short_options(const struct command_line *line, int argc, char **argv, int *at)
+{
+	const char *word = argv[*at], *letter;
+	int r;
+
+	for (letter = word + 1; *letter; letter++) {
+		const struct option_row *row = find_letter(line, *letter);
+		char name[3] = {'-', *letter, 0};
+
+		if (!row)
+			return unknown_option(line, strlen(word) == 2 ? word : name);
+		if (!takes_value(row)) {
+			r = set_value(line, row, name, NULL);
+			if (r >= 0)
+				return r;
+			continue;
+		}
+		if (letter[1])
+			return set_value(line, row, name, letter + 1);
+		if (*at + 1 >= argc)
+			return usage_error(line->command, "%s needs an argument: %s", name, row->argument);
+		return set_value(line, row, name, argv[++*at]);
+	}
+	return -1;
+}
+
+int parse_options(struct command_line *line, int argc, char **argv)
+{
+	int at, kept = 0, r = -1;
+
+	line->argv = argv;
+	for (at = 0; at < argc && r < 0; at++) {
+		const char *word = argv[at];
+
+		if (!strcmp(word, "--")) {
+			line->has_dashes = true;
+			at++;
+			break;
+		}
+		if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+			return print_help(line);
+		if (word[0] != '-' || !word[1]) {
+			if (line->takes_command)
+				break;
+			argv[kept++] = argv[at];
+			continue;
+		}
+		r = word[1] == '-' ? long_option(line, argc, argv, &at)
+				   : short_options(line, argc, argv, &at);
+	}
+	for (; at < argc && r < 0; at++)
+		argv[kept++] = argv[at];
+	line->argc = kept;
+	return r;
+}

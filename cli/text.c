@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/* All that the command prints for people. Names come from anywhere: control characters are replaced. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *text_number(char to[32], uint64_t number)
+{
+	char digits[32];
+	int n = snprintf(digits, sizeof(digits), "%" PRIu64, number), i, at = 0;
+
+	for (i = 0; i < n; i++) {
+		if (i && (n - i) % 3 == 0)
+			to[at++] = ',';
+		to[at++] = digits[i];
+	}
+	to[at] = 0;
+	return to;
+}
+
+const char *text_bytes(char to[32], uint64_t bytes)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	int unit = 0;
+
+	while (value >= 1000 && unit < 4) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(to, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
+	return to;
+}
+
+static void put_name(FILE *out, const char *name)
+{
+	for (; *name; name++)
+		fputc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, out);
+}
+
+/* ---- stat ------------------------------------------------------------------------------------------- */
+
+static bool is_event(const struct stat_row *row, uint32_t type, uint64_t config)
+{
+	return row->attr->type == type && (row->attr->config & PERF_HW_EVENT_MASK) == config;
+}
+
+/* The count of another event of the same run, when it was counted. */
+static bool count_of(const struct stat_result *result, uint32_t type, uint64_t config, double *ret)
+{
+	size_t i;
+
+	for (i = 0; i < result->count; i++) {
+		uint64_t count;
+
+		if (is_event(&result->rows[i], type, config) &&
+		    result->rows[i].total.status == PERFEV_COUNTED &&
+		    perfev_reading_scaled(&result->rows[i].total, &count)) {
+			*ret = (double)count;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *per_second(char to[48], double rate)
+{
+	if (rate >= 1e9)
+		snprintf(to, 48, "%.3f G/sec", rate / 1e9);
+	else if (rate >= 1e6)
+		snprintf(to, 48, "%.3f M/sec", rate / 1e6);
+	else if (rate >= 1e3)
+		snprintf(to, 48, "%.3f K/sec", rate / 1e3);
+	else
+		snprintf(to, 48, "%.3f /sec", rate);
+	return to;
+}
+
+/* What a count means beside the others; "" when a part is missing. */
+static const char *meaning(char to[48], const struct stat_result *result, const struct stat_row *row,
+			   double count)
+{
+	double other, clock = 0;
+	bool has_clock = count_of(result, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &clock) &&
+			 clock > 0;
+
+	to[0] = 0;
+	if (is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK)) {
+		if (result->elapsed_ns)
+			snprintf(to, 48, "%.3f CPUs utilized",
+				 count / (double)result->runs / (double)result->elapsed_ns);
+	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) && has_clock) {
+		snprintf(to, 48, "%.3f GHz", count / clock);
+	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) &&
+		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, &other) && other > 0) {
+		snprintf(to, 48, "%.2f instructions per cycle", count / other);
+	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES) &&
+		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, &other) &&
+		   other > 0) {
+		snprintf(to, 48, "%.2f %% of all branches", count / other * 100);
+	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES) &&
+		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, &other) &&
+		   other > 0) {
+		snprintf(to, 48, "%.2f %% of all cache references", count / other * 100);
+	} else if (has_clock && !is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK)) {
+		per_second(to, count / (clock / 1e9));
+	}
+	return to;
+}
+
+static void put_stat_row(FILE *out, const struct stat_result *result, const struct stat_row *row)
+{
+	const struct perfev_reading *r = &row->total;
+	char number[32], extra[48];
+	uint64_t count;
+	bool clock = row->attr->type == PERF_TYPE_SOFTWARE &&
+		     row->attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+
+	if (r->status != PERFEV_COUNTED || !perfev_reading_scaled(r, &count)) {
+		fprintf(out, "%20s      ",
+			r->status == PERFEV_NOT_SUPPORTED ? "not supported"
+			: r->status == PERFEV_ERROR_STATE ? "error"
+			: r->status == PERFEV_GONE	  ? "gone"
+							  : "not counted");
+		put_name(out, row->event);
+		fputc('\n', out);
+		return;
+	}
+	meaning(extra, result, row, (double)count);
+	count /= result->runs;
+	if (clock)
+		fprintf(out, "%20.2f msec ", (double)count / 1e6);
+	else
+		fprintf(out, "%20s      ", text_number(number, count));
+	fprintf(out, "%-26s", row->event);
+	fprintf(out, extra[0] ? " # %12s" : "%s", extra);
+	if (result->runs > 1 && row->mean > 0)
+		fprintf(out, "  ( +- %.2f %% )",
+			row->stddev / sqrt((double)result->runs) / row->mean * 100);
+	if (r->running_ns < r->enabled_ns)
+		fprintf(out, "  (%.1f %% of the time)",
+			(double)r->running_ns / (double)r->enabled_ns * 100);
+	fputc('\n', out);
+}
+
+static void put_reasons(FILE *out, const struct stat_result *result)
+{
+	bool user_only = false;
+	size_t i;
+
+	for (i = 0; i < result->count; i++) {
+		const struct stat_row *row = &result->rows[i];
+
+		user_only |= row->user_only;
+		if (row->why[0] && row->total.status != PERFEV_COUNTED) {
+			fputs(" ", out);
+			put_name(out, row->event);
+			fprintf(out, ": %s\n", row->why);
+		}
+	}
+	if (user_only)
+		fputs(" User code only: perf_event_paranoid does not let this user count the kernel.\n", out);
+}
+
+void text_stat(FILE *out, const struct stat_result *result, const char *what)
+{
+	size_t i;
+
+	fputs("\n Counts of '", out);
+	put_name(out, what);
+	if (result->runs > 1)
+		fprintf(out, "', mean of %" PRIu64 " runs:\n\n", result->runs);
+	else
+		fputs("':\n\n", out);
+	for (i = 0; i < result->count; i++)
+		put_stat_row(out, result, &result->rows[i]);
+	fprintf(out, "\n%20.6f seconds elapsed", (double)result->elapsed_ns / 1e9);
+	if (result->runs > 1 && result->elapsed_ns)
+		fprintf(out, "  ( +- %.2f %% )",
+			result->elapsed_stddev_ns / sqrt((double)result->runs) /
+				(double)result->elapsed_ns * 100);
+	fputs("\n\n", out);
+	put_reasons(out, result);
+}
+
+/* ---- report -------------------------------------------------------------------------------------------- */
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole * 100 : 0;
+}
+
+static void put_header(FILE *out, const struct loaded *l, const char *path)
+{
+	static const struct {
+		unsigned feature;
+		const char *name;
+	} texts[] = {{PERFEV_FEATURE_HOSTNAME, "host"},
+		     {PERFEV_FEATURE_OSRELEASE, "kernel"},
+		     {PERFEV_FEATURE_CPUDESC, "CPU"}};
+	char number[32], lost[32];
+	size_t i;
+
+	fprintf(out, "# %s: %s samples", path, text_number(number, l->samples));
+	if (l->last_time > l->first_time)
+		fprintf(out, " over %.3f s", (double)(l->last_time - l->first_time) / 1e9);
+	if (l->all_samples != l->samples)
+		fprintf(out, " (of %s, by the filter)", text_number(number, l->all_samples));
+	fprintf(out, ", %s%s lost\n", l->loss.records && !l->loss.exact ? "at least " : "",
+		text_number(lost, l->loss.records));
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		const char *text = loaded_feature(l, texts[i].feature);
+
+		if (!text)
+			continue;
+		fprintf(out, "# %s: ", texts[i].name);
+		put_name(out, text);
+		fputc('\n', out);
+	}
+	if (l->loss.samples)
+		fprintf(out, "# %s samples were lost before they came to a ring\n",
+			text_number(number, l->loss.samples));
+	if (l->late)
+		fprintf(out, "# %s records came late, and are out of order\n",
+			text_number(number, l->late));
+}
+
+static void put_missing(FILE *out, const struct loaded *l)
+{
+	char number[32];
+	size_t i;
+
+	if (!l->missing_count)
+		return;
+	fputs("#\n# without a name:\n", out);
+	for (i = 0; i < l->missing_count && i < 10; i++) {
+		fprintf(out, "#  %10s samples in ", text_number(number, l->missing[i].samples));
+		put_name(out, l->missing[i].module);
+		fprintf(out, ": %s\n", l->missing[i].why);
+	}
+	if (i < l->missing_count)
+		fprintf(out, "#  and in %zu more modules\n", l->missing_count - i);
+}
+
+static const char *short_module(const char *module)
+{
+	const char *base = module[0] == '[' ? NULL : strrchr(module, '/');
+
+	return base && base[1] ? base + 1 : module;
+}
+
+static void put_functions(FILE *out, const struct loaded *l, int event, uint64_t samples,
+			  const struct report_text_opts *opts)
+{
+	struct perfev_function *functions;
+	struct perfev_error err;
+	char self[32];
+	size_t count, i;
+
+	if (perfev_profile_functions(l->profile, event, &functions, &count, &err) < 0)
+		return;
+	fputs(opts->no_children ? "#\n#    self    samples   function\n"
+				: "#\n#    self   total    samples   function\n",
+	      out);
+	for (i = 0; i < count && i < opts->limit; i++) {
+		const struct perfev_function *f = &functions[i];
+
+		if (opts->no_children && !f->self)
+			break;
+		fprintf(out, " %6.2f%%", percent(f->self, samples));
+		if (!opts->no_children)
+			fprintf(out, " %6.2f%%", percent(f->total, samples));
+		fprintf(out, " %10s   %s", text_number(self, f->self),
+			f->kind == PERFEV_KIND_KERNEL ? "[k] " : "");
+		put_name(out, f->symbol);
+		fputs("  (", out);
+		put_name(out, short_module(f->module));
+		fputs(")\n", out);
+	}
+	if (i < count)
+		fprintf(out, "# %zu more; --limit N shows N\n", count - i);
+	free(functions);
+}
+
+/* ---- the call tree --------------------------------------------------------------------------------------- */
+
+struct tree {
+	const struct perfev_profile *profile;
+	struct perfev_profile_node *nodes;
+	uint32_t *first, *next; /* children, largest first */
+	size_t count;
+	uint64_t whole;
+};
+
+static const struct tree *sorted_tree;
+
+static int larger_first(const void *a_, const void *b_)
+{
+	uint32_t a = *(const uint32_t *)a_, b = *(const uint32_t *)b_;
+	uint64_t x = sorted_tree->nodes[a].total, y = sorted_tree->nodes[b].total;
+
+	if (x != y)
+		return x < y ? 1 : -1;
+	return (a > b) - (a < b);
+}
+
+/* Children lists, by going through all nodes from the smallest to the largest. */
+static bool link_children(struct tree *t)
+{
+	uint32_t *order = malloc((t->count + 1) * sizeof(*order)), i;
+
+	t->first = malloc((t->count + 1) * sizeof(*t->first));
+	t->next = malloc((t->count + 1) * sizeof(*t->next));
+	if (!order || !t->first || !t->next) {
+		free(order);
+		return false;
+	}
+	for (i = 0; i < t->count; i++) {
+		order[i] = i;
+		t->first[i] = t->next[i] = UINT32_MAX;
+	}
+	sorted_tree = t;
+	qsort(order, t->count, sizeof(*order), larger_first);
+	for (i = (uint32_t)t->count; i-- > 0;) {
+		uint32_t node = order[i], parent = t->nodes[node].parent;
+
+		if (parent == node)
+			continue;
+		t->next[node] = t->first[parent];
+		t->first[parent] = node;
+	}
+	free(order);
+	return true;
+}
+
+static void put_tree_line(FILE *out, const struct tree *t, uint32_t node, int depth)
+{
+	fprintf(out, " %6.2f%% %*s", percent(t->nodes[node].total, t->whole), depth * 2, "");
+	put_name(out, perfev_profile_label(t->profile, t->nodes[node].frame));
+	if (t->nodes[node].self)
+		fprintf(out, "  [self %.2f%%]", percent(t->nodes[node].self, t->whole));
+	fputc('\n', out);
+}
+
+/* Depth first, without recursion: stacks may be deep. Branches under half a percent are left out. */
+static void put_subtree(FILE *out, const struct tree *t, uint32_t root)
+{
+	uint32_t node = t->first[root];
+	int depth = 0;
+
+	while (node != UINT32_MAX) {
+		bool shown = percent(t->nodes[node].total, t->whole) >= 0.5;
+
+		if (shown)
+			put_tree_line(out, t, node, depth);
+		if (shown && t->first[node] != UINT32_MAX) {
+			node = t->first[node];
+			depth++;
+			continue;
+		}
+		while (node != root && t->next[node] == UINT32_MAX) {
+			node = t->nodes[node].parent;
+			depth--;
+		}
+		if (node == root)
+			return;
+		node = t->next[node];
+	}
+}
+
+static void put_tree(FILE *out, const struct loaded *l, size_t event)
+{
+	struct perfev_profile_event_info info;
+	struct perfev_error err;
+	struct tree t = {.profile = l->profile};
+
+	if (!perfev_profile_event_at(l->profile, event, &info) ||
+	    perfev_profile_nodes(l->profile, &t.nodes, &t.count, &err) < 0)
+		return;
+	t.whole = info.samples;
+	fputs("#\n# call tree: total, function [self]; branches under 0.5% are left out\n", out);
+	if (link_children(&t))
+		put_subtree(out, &t, info.root);
+	free(t.nodes);
+	free(t.first);
+	free(t.next);
+}
+
+void text_report(FILE *out, const struct loaded *loaded, const char *path,
+		 const struct report_text_opts *opts)
+{
+	struct perfev_profile_event_info info;
+	char number[32], weight[32];
+	size_t i;
+
+	put_header(out, loaded, path);
+	put_missing(out, loaded);
+	for (i = 0; perfev_profile_event_at(loaded->profile, i, &info); i++) {
+		fputs("#\n# event ", out);
+		put_name(out, info.name);
+		fprintf(out, ": %s samples, about %s events\n", text_number(number, info.samples),
+			text_number(weight, info.weight));
+		if (!info.samples)
+			continue;
+		put_functions(out, loaded, (int)i, info.samples, opts);
+		if (opts->tree)
+			put_tree(out, loaded, i);
+	}
+}
+
+/* ---- doctor -------------------------------------------------------------------------------------------------- */
+
+static void put_system(FILE *out, const struct perfev_system *s)
+{
+	char mask[64];
+
+	fprintf(out, "Machine   %s, %s, kernel %s\n", s->cpu_desc[0] ? s->cpu_desc : "unknown CPU", s->arch,
+		s->release);
+	fprintf(out, "          %" PRId64 " CPUs online of %" PRId64 ", %" PRId64 " MB\n", s->cpus_online,
+		s->cpus_available, s->memory_kb / 1024);
+	snprintf(mask, sizeof(mask), "%s%s%s%s", s->capabilities & PERFEV_CAP_SYS_ADMIN ? " SYS_ADMIN" : "",
+		 s->capabilities & PERFEV_CAP_PERFMON ? " PERFMON" : "",
+		 s->capabilities & PERFEV_CAP_SYSLOG ? " SYSLOG" : "",
+		 s->seccomp == 2 ? " seccomp" : "");
+	fprintf(out, "User      uid %" PRId64 ", capabilities that matter:%s\n", s->uid,
+		mask[0] ? mask : " none");
+	if (s->paranoid == INT64_MIN)
+		fputs("Settings  perf_event_paranoid is not there: this kernel has no perf events\n", out);
+	else
+		fprintf(out, "Settings  perf_event_paranoid %" PRId64 ", kptr_restrict %" PRId64 "\n",
+			s->paranoid, s->kptr_restrict);
+	fprintf(out, "Limits    %" PRId64 " samples a second, %" PRId64 " KiB of ring memory a CPU, %" PRId64
+		     " open files\n\n",
+		s->max_sample_rate, s->mlock_kb, s->files_soft);
+}
+
+void text_doctor(FILE *out)
+{
+	struct perfev_system s;
+	struct perfev_error err;
+	int i;
+
+	perfev_system_read(&s);
+	put_system(out, &s);
+	for (i = 0; i < PERFEV_ABILITY_COUNT; i++) {
+		int able = perfev_probe((enum perfev_ability)i, &err);
+
+		fprintf(out, "  %s  %s\n", able ? "yes" : "no ",
+			perfev_ability_title((enum perfev_ability)i));
+		if (!able) {
+			fputs("         ", out);
+			put_name(out, err.text);
+			fputc('\n', out);
+		}
+	}
+}
