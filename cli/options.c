@@ -221,6 +221,7 @@ int parse_options(struct command_line *line, int argc, char **argv)
 	}
 	for (; at < argc && r < 0; at++)
 		argv[kept++] = argv[at];
+	argv[kept] = NULL;
 	line->argc = kept;
 	return r;
 }

@@ -35,6 +35,7 @@ struct perfev_frame {
 	const char *module; /* the file, "[kernel.kallsyms]", "[vdso]", ...; "[unknown]" */
 	uint64_t address;   /* in the module's own addresses: of the symbol's start, or, without a
 			     * name, of the place itself */
+	uint64_t file_offset; /* without a name: of the place in its file; else 0 */
 	uint32_t flags;	    /* enum perfev_frame_flag */
 	uint32_t module_id; /* for perfev_symbols_module() */
 	uint32_t key;	    /* the same for the same symbol (or nameless place), counted from 0 */

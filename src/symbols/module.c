@@ -239,7 +239,7 @@ static void explain(struct module *module, enum fit fit, int error)
 		say(module, "the file cannot be read: %s", strerror(-error));
 }
 
-static bool is_file_name(const char *name)
+bool module_is_file(const char *name)
 {
 	return name[0] == '/' && name[1] != '/' && strncmp(name, "/dev/zero", 9) &&
 	       strncmp(name, "/SYSV", 5) && strncmp(name, "/memfd:", 7) &&
@@ -252,7 +252,7 @@ static void find_file(struct module *module, const struct module_places *places)
 	enum fit fit;
 	int error;
 
-	if (!is_file_name(module->name)) {
+	if (module->no_file) {
 		say(module, "%s", "it is no file: code that was made at run time");
 		return;
 	}

@@ -14,6 +14,7 @@ struct module {
 	uint8_t build_id_size; /* as recorded, or of the file; 0: not known */
 	bool recorded_id;      /* the recording says it */
 	bool kernel;
+	bool no_file; /* memory that was never a file: its addresses are those of the process */
 	bool loaded;
 	struct elf elf;	      /* open while symbols point into it */
 	struct elf plain;     /* the mapped file itself, when symbols come from a debug file */
@@ -31,6 +32,8 @@ struct module_places {
 int module_load(struct module *module, const struct module_places *places);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. */
 uint64_t module_address(const struct module *module, uint64_t offset);
+/* module_is_file() - whether a mapping of that name is of a file. */
+bool module_is_file(const char *name);
 void module_free(struct module *module);
 
 #endif

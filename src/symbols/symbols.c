@@ -149,11 +149,11 @@ static int grow_nameless(struct perfev_symbols *s)
 	return 0;
 }
 
-static int nameless_frame(struct perfev_symbols *s, uint32_t module, uint64_t address, uint32_t flags,
-			  uint32_t *key)
+static int nameless_frame(struct perfev_symbols *s, uint32_t module, uint64_t address,
+			  uint64_t file_offset, uint32_t flags, uint32_t *key)
 {
 	struct perfev_frame frame = {NULL,   s->modules[module]->name, address,
-				     flags | PERFEV_FRAME_UNRESOLVED, module, 0, 0};
+				     file_offset, flags | PERFEV_FRAME_UNRESOLVED, module, 0, 0};
 	size_t at;
 
 	if (s->nameless_count * 2 >= s->nameless_size && grow_nameless(s) < 0)
@@ -195,7 +195,8 @@ static const char *shown_name(struct perfev_symbols *s, const struct symbol *sym
 static int symbol_frame(struct perfev_symbols *s, const struct symbol *symbol, uint32_t module,
 			uint32_t flags, uint32_t *keys, long index, uint32_t *key)
 {
-	struct perfev_frame frame = {NULL, s->modules[module]->name, symbol->start, flags, module, 0, 0};
+	struct perfev_frame frame = {NULL, s->modules[module]->name, symbol->start, 0, flags,
+				     module, 0, 0};
 
 	if (keys[index]) {
 		*key = keys[index] - 1;
@@ -222,19 +223,20 @@ static int find_user(struct perfev_symbols *s, const struct space_process *proce
 {
 	const struct mapping *mapping = space_find(process, ip);
 	struct module *module;
-	uint64_t address;
+	uint64_t address, in_file;
 	long index;
 
 	*offset = 0;
 	if (!mapping)
-		return nameless_frame(s, MODULE_UNKNOWN, ip, 0, key);
+		return nameless_frame(s, MODULE_UNKNOWN, ip, ip, 0, key);
 	module = s->modules[mapping->module];
 	if (module_load(module, &s->places) < 0)
 		return -ENOMEM;
-	address = module_address(module, ip - mapping->start + mapping->offset);
+	in_file = module->no_file ? ip : ip - mapping->start + mapping->offset;
+	address = module_address(module, in_file);
 	index = table_find(&module->table, address);
 	if (index < 0)
-		return nameless_frame(s, mapping->module, address, 0, key);
+		return nameless_frame(s, mapping->module, address, in_file, 0, key);
 	*offset = (uint32_t)(address - module->table.items[index].start);
 	return symbol_frame(s, &module->table.items[index], mapping->module, 0, module->keys, index, key);
 }
@@ -247,7 +249,7 @@ static int find_ksymbol(struct perfev_symbols *s, uint64_t ip, uint32_t *key, ui
 
 	for (i = s->ksymbol_count; i > 0; i--) {
 		struct ksymbol *k = &s->ksymbols[i - 1];
-		struct perfev_frame frame = {k->name, "[bpf]", k->start, PERFEV_FRAME_KERNEL,
+		struct perfev_frame frame = {k->name, "[bpf]", k->start, 0, PERFEV_FRAME_KERNEL,
 					     MODULE_KERNEL, 0, 0};
 
 		if (ip < k->start || ip >= k->end)
@@ -298,7 +300,7 @@ static int find_kernel(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uin
 		return -ENOMEM;
 	index = table_find(&s->kallsyms.table, ip - s->kernel_delta);
 	if (index < 0)
-		return nameless_frame(s, MODULE_KERNEL, ip, PERFEV_FRAME_KERNEL, key);
+		return nameless_frame(s, MODULE_KERNEL, ip, ip, PERFEV_FRAME_KERNEL, key);
 	symbol = &s->kallsyms.table.items[index];
 	if (kernel_module(s, symbol, &module) < 0)
 		return -ENOMEM;
@@ -325,7 +327,7 @@ static int find_elsewhere(struct perfev_symbols *s, const struct perfev_place *p
 	else if (place->cpumode == PERF_RECORD_MISC_GUEST_KERNEL ||
 		 place->cpumode == PERF_RECORD_MISC_GUEST_USER)
 		module = MODULE_GUEST;
-	if (nameless_frame(s, module, place->ip, 0, &key) < 0)
+	if (nameless_frame(s, module, place->ip, place->ip, 0, &key) < 0)
 		return error_memory(err);
 	*ret = s->frames[key];
 	return 1;

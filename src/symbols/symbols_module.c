@@ -108,6 +108,7 @@ static struct module *new_module(const char *name, const uint8_t *id, uint8_t id
 		return NULL;
 	}
 	memcpy(module->name, name, strlen(name) + 1);
+	module->no_file = !module_is_file(name) && strcmp(name, "[vdso]");
 	module->elf.source.fd = -1;
 	module->plain.source.fd = -1;
 	if (id_size) {
