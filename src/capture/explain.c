@@ -74,9 +74,12 @@ static bool hardware(const struct facts *f)
 	       f->attr->type == PERF_TYPE_RAW;
 }
 
-static bool hardware_without_pmu(const struct facts *f)
+/* Permission is looked at first, so that a missing PMU may hide behind EACCES. */
+static bool missing_hardware(const struct facts *f)
 {
-	return hardware(f) && !f->hardware_pmu;
+	return hardware(f) && !f->hardware_pmu &&
+	       (f->code == -ENOENT || f->code == -ENODEV || f->code == -EOPNOTSUPP ||
+		f->code == -EACCES);
 }
 
 
@@ -150,6 +153,9 @@ static const struct row rows[] = {
 	{EACCES, any_task_on_cpu, PERFEV_WHY_PARANOID,
 	 "counting every task on a CPU needs perf_event_paranoid <= 0 and it is {paranoid}",
 	 "run as root, grant CAP_PERFMON, or run sysctl kernel.perf_event_paranoid=0"},
+	{0, missing_hardware, PERFEV_WHY_NO_PMU,
+	 "this machine has no hardware counters (no CPU PMU in sysfs), common in virtual machines",
+	 "use cpu-clock, or give the guest a virtual PMU"},
 	{EACCES, kernel_mode, PERFEV_WHY_PARANOID,
 	 "kernel counting needs perf_event_paranoid <= 1 and it is {paranoid}",
 	 "add ':u', or run sysctl kernel.perf_event_paranoid=1"},
@@ -167,15 +173,6 @@ static const struct row rows[] = {
 	{EACCES, always, PERFEV_WHY_CAPABILITY,
 	 "a security module forbids it: this process has the capability",
 	 "look at the audit log (SELinux class perf_event)"},
-	{ENOENT, hardware_without_pmu, PERFEV_WHY_NO_PMU,
-	 "this machine has no hardware counters (no CPU PMU in sysfs), common in virtual machines",
-	 "use cpu-clock, or give the guest a virtual PMU"},
-	{ENODEV, hardware_without_pmu, PERFEV_WHY_NO_PMU,
-	 "this machine has no hardware counters (no CPU PMU in sysfs), common in virtual machines",
-	 "use cpu-clock, or give the guest a virtual PMU"},
-	{EOPNOTSUPP, hardware_without_pmu, PERFEV_WHY_NO_PMU,
-	 "this machine has no hardware counters (no CPU PMU in sysfs), common in virtual machines",
-	 "use cpu-clock, or give the guest a virtual PMU"},
 	{ENOENT, always, PERFEV_WHY_NO_EVENT, "this machine does not have the event",
 	 "perfev list shows those it has"},
 	{ESRCH, always, PERFEV_WHY_NO_TASK, "there is no such process or thread, or it is ending",

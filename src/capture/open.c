@@ -43,6 +43,10 @@ int open_event(const struct open_request *request, uint32_t *dropped, struct per
 			*dropped |= PERFEV_DROP_KERNEL;
 			return user_fd;
 		}
+		if (user_fd != fd) { /* what would be refused next is what has to be said */
+			fd = user_fd;
+			attr = user;
+		}
 	}
 	if (fd >= 0)
 		return fd;

@@ -20,6 +20,7 @@ struct probe {
 	const char *name;
 	const char *title;
 	int (*attempt)(struct perfev_error *err);
+	const char *since; /* the kernel that brought it: its absence is EINVAL */
 };
 
 static struct perf_event_attr harmless(void)
@@ -130,7 +131,7 @@ static int try_read_lost(struct perfev_error *err)
 	struct perf_event_attr attr = harmless();
 
 	attr.read_format = PERF_FORMAT_LOST;
-	return try_attr("an event with PERF_FORMAT_LOST (Linux 6.0)", &attr, 0, -1, err);
+	return try_attr("an event with PERF_FORMAT_LOST", &attr, 0, -1, err);
 }
 
 static int absent(struct perfev_error *err, enum perfev_why why, const char *text)
@@ -177,7 +178,7 @@ static int try_tracepoints(struct perfev_error *err)
 	size_t i;
 
 	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/events/sched/sched_switch/id", places[i]);
+		snprintf(path, sizeof(path), "%s/events/syscalls", places[i]);
 		if (sys_can_read(path))
 			return 0;
 	}
@@ -244,7 +245,7 @@ static int try_build_id(struct perfev_error *err)
 	attr.mmap = 1;
 	attr.mmap2 = 1;
 	attr.build_id = 1;
-	return try_attr("an event with build-ids (Linux 5.12)", &attr, 0, -1, err);
+	return try_attr("an event with build-ids", &attr, 0, -1, err);
 }
 
 static int try_inherit_read(struct perfev_error *err)
@@ -254,7 +255,7 @@ static int try_inherit_read(struct perfev_error *err)
 	attr.inherit = 1;
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
-	return try_attr("an inherited event with counts in its samples (Linux 6.12)", &attr, 0, -1,
+	return try_attr("an inherited event with counts in its samples", &attr, 0, -1,
 			err);
 }
 
@@ -263,26 +264,26 @@ static int try_defer(struct perfev_error *err)
 	struct perf_event_attr attr = harmless();
 
 	attr.defer_output = 1;
-	return try_attr("an event with deferred call chains (Linux 6.19)", &attr, 0, -1, err);
+	return try_attr("an event with deferred call chains", &attr, 0, -1, err);
 }
 
 static const struct probe probes[PERFEV_ABILITY_COUNT] = {
-	[PERFEV_CAN_OPEN] = {"open", "use perf events", try_open},
-	[PERFEV_CAN_COUNT_KERNEL] = {"count-kernel", "count kernel code of own tasks", try_kernel},
-	[PERFEV_CAN_COUNT_CPU] = {"count-cpu", "count everything on a CPU", try_cpu},
-	[PERFEV_CAN_HARDWARE] = {"hardware", "count with hardware (cycles)", try_hardware},
-	[PERFEV_CAN_SAMPLE] = {"sample", "sample into a ring of 512 KiB", try_sample},
-	[PERFEV_CAN_READ_LOST] = {"read-lost", "know exactly how much was lost", try_read_lost},
-	[PERFEV_CAN_USER_READ] = {"user-read", "read counters without a system call", try_user_read},
-	[PERFEV_CAN_TRACEPOINTS] = {"tracepoints", "use tracepoints", try_tracepoints},
-	[PERFEV_CAN_KPROBES] = {"kprobes", "put probes into the kernel", try_kprobes},
-	[PERFEV_CAN_UPROBES] = {"uprobes", "put probes into programs", try_uprobes},
-	[PERFEV_CAN_BREAKPOINTS] = {"breakpoints", "watch a variable", try_breakpoints},
-	[PERFEV_CAN_KERNEL_SYMBOLS] = {"kernel-symbols", "name kernel functions", try_kernel_symbols},
-	[PERFEV_CAN_BUILD_ID] = {"build-id", "get build-ids from the kernel", try_build_id},
+	[PERFEV_CAN_OPEN] = {"open", "use perf events", try_open, NULL},
+	[PERFEV_CAN_COUNT_KERNEL] = {"count-kernel", "count kernel code of own tasks", try_kernel, NULL},
+	[PERFEV_CAN_COUNT_CPU] = {"count-cpu", "count everything on a CPU", try_cpu, NULL},
+	[PERFEV_CAN_HARDWARE] = {"hardware", "count with hardware (cycles)", try_hardware, NULL},
+	[PERFEV_CAN_SAMPLE] = {"sample", "sample into a ring of 512 KiB", try_sample, NULL},
+	[PERFEV_CAN_READ_LOST] = {"read-lost", "know exactly how much was lost", try_read_lost, "6.0"},
+	[PERFEV_CAN_USER_READ] = {"user-read", "read counters without a system call", try_user_read, NULL},
+	[PERFEV_CAN_TRACEPOINTS] = {"tracepoints", "use tracepoints", try_tracepoints, NULL},
+	[PERFEV_CAN_KPROBES] = {"kprobes", "put probes into the kernel", try_kprobes, NULL},
+	[PERFEV_CAN_UPROBES] = {"uprobes", "put probes into programs", try_uprobes, NULL},
+	[PERFEV_CAN_BREAKPOINTS] = {"breakpoints", "watch a variable", try_breakpoints, NULL},
+	[PERFEV_CAN_KERNEL_SYMBOLS] = {"kernel-symbols", "name kernel functions", try_kernel_symbols, NULL},
+	[PERFEV_CAN_BUILD_ID] = {"build-id", "get build-ids from the kernel", try_build_id, "5.12"},
 	[PERFEV_CAN_INHERIT_READ] = {"inherit-read", "inherit events that sample counts",
-				     try_inherit_read},
-	[PERFEV_CAN_DEFER] = {"defer", "defer user call chains", try_defer},
+				     try_inherit_read, "6.12"},
+	[PERFEV_CAN_DEFER] = {"defer", "defer user call chains", try_defer, "6.19"},
 };
 
 const char *perfev_ability_name(enum perfev_ability ability)
@@ -297,10 +298,17 @@ const char *perfev_ability_title(enum perfev_ability ability)
 
 int perfev_probe(enum perfev_ability ability, struct perfev_error *err)
 {
+	int r;
+
 	if ((unsigned)ability >= PERFEV_ABILITY_COUNT) {
 		error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 			  "cannot probe ability %d: there is none of that number", (int)ability);
 		return 0;
 	}
-	return probes[ability].attempt(err) == 0;
+	r = probes[ability].attempt(err);
+	if (r == -EINVAL && probes[ability].since)
+		error_set(err, r, PERFEV_WHY_OLD_KERNEL, ERROR_NOWHERE,
+			  "cannot %s: this kernel does not know it; Linux %s does",
+			  probes[ability].title, probes[ability].since);
+	return r == 0;
 }

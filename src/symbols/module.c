@@ -233,6 +233,8 @@ static void explain(struct module *module, enum fit fit, int error)
 		say(module, "%s", "the file has another build-id than the recorded one: it was changed since");
 	else if (fit == FIT_NO_ELF)
 		say(module, "%s", "the file is no ELF file");
+	else if (!strncmp(module->name, "/memfd:", 7))
+		say(module, "%s", "it is a file in memory (memfd), which has no path");
 	else if (strstr(module->name, " (deleted)"))
 		say(module, "%s", "the file was deleted");
 	else
@@ -242,8 +244,7 @@ static void explain(struct module *module, enum fit fit, int error)
 bool module_is_file(const char *name)
 {
 	return name[0] == '/' && name[1] != '/' && strncmp(name, "/dev/zero", 9) &&
-	       strncmp(name, "/SYSV", 5) && strncmp(name, "/memfd:", 7) &&
-	       strncmp(name, "/anon_hugepage", 14);
+	       strncmp(name, "/SYSV", 5) && strncmp(name, "/anon_hugepage", 14);
 }
 
 static void find_file(struct module *module, const struct module_places *places)
