@@ -71,7 +71,8 @@ static void read_tree(const char *folder, int depth)
 	char path[4096];
 
 	while (dir && (entry = readdir(dir)) && file_count < FILES_MAX) {
-		if (entry->d_name[0] == '.')
+		if (entry->d_name[0] == '.' || !strncmp(entry->d_name, "build", 5) ||
+		    !strcmp(entry->d_name, "node_modules"))
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 		if (lstat(path, &st) < 0)
