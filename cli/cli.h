@@ -76,6 +76,8 @@ struct session {
 
 int session_open(struct session *session, const struct command_line *line);
 void session_close(struct session *session);
+/* Whether all tasks of -p or -t have ended. */
+bool session_ended(const struct session *session);
 /* "'true'", "process 812", "all CPUs": what to call it. */
 void session_name(const struct session *session, char *to, size_t size);
 
