@@ -205,12 +205,13 @@ static bool place_kernel(struct perfev_symbols *s, bool own, int same)
 int symbols_kernel(struct perfev_symbols *s)
 {
 	const char *path = s->kallsyms_path ? s->kallsyms_path : "/proc/kallsyms";
-	int same = same_kernel(s), r;
 	bool own = !s->kallsyms_path;
+	int same, r;
 
 	if (s->kernel_loaded)
 		return 0;
 	s->kernel_loaded = true;
+	same = same_kernel(s);
 	kernel_why(s, "no symbol covers the address");
 	if (own && !may_use_own(s, same))
 		return 0;
