@@ -73,7 +73,7 @@ def test_a_process_with_threads():
         with Folder() as folder:
             path, _ = record(folder, "-e", "cpu-clock", "-F", "500", "-p", target.pid, "--", "sleep", "0.5")
             report = perfev("report", "-i", path, "--json").json()
-            expect(report["events"][0]["samples"] > 200, f"{report['events']}")
+            expect(report["events"][0]["samples"] > 50, f"{report['events']}")
             expect(report["functions"][0]["symbol"].startswith("burn_"), f"{report['functions'][0]}")
     finally:
         target.kill()
