@@ -103,6 +103,7 @@ int child_exit_code(const struct child *child);
 
 /* Signals: from watch_signals() on SIGINT, SIGTERM and SIGCHLD come out of a descriptor. */
 int watch_signals(void);
+void unwatch_signals(int fd);
 /* Takes what came. Returns whether the user asked to stop. */
 bool take_signals(int fd);
 /* Sleeps until @fd (or -1) or @signals has something, or @timeout_ms. */

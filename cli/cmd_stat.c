@@ -282,6 +282,7 @@ static int measure(const struct options *o)
 		work.signals = watch_signals();
 		raise_file_limit();
 		r = run_all(&work);
+		unwatch_signals(work.signals);
 	} else {
 		r = EXIT_FAILED;
 	}

@@ -39,6 +39,7 @@ struct reader_loss {
 	struct reader_id_ring *ids;
 	size_t id_count, id_room;
 	uint64_t samples;
+	uint64_t somewhere; /* counted, and nothing says in which ring */
 	bool exact;
 };
 

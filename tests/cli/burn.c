@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A program with known shares: burn_50, burn_30 and burn_20 take 50, 30 and 20 % of its time.
+/* A program with known shares: burn_50, burn_30 and burn_20 take 50, 30 and 20 % of its time. Seconds are of
+ * each thread's own CPU time: a busy machine makes it longer, not less.
  *	burn [SECONDS]                        that
  *	burn threads N SECONDS | burn fork SECONDS
  *	burn touch N                          touches N new pages
@@ -42,7 +43,7 @@ static double now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 

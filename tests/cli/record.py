@@ -136,15 +136,24 @@ def test_a_killed_recorder_leaves_a_readable_file():
 
 
 def test_lost_records_are_counted_and_shown():
-    """A ring of one page, and a sample for each page fault of a program that makes many."""
-    words = ["-e", "page-faults:u", "-c", "1", "-m", "1", "--", BURN, "touch", "100000"]
+    """A ring of one page that nobody empties for a while, and a sample for each page fault."""
     with Folder() as folder:
-        path, done = record(folder, *words)
+        path = folder / "perf.data"
+        recorder = subprocess.Popen([cli.PERFEV, "record", "-e", "page-faults:u", "-c", "1", "-m", "1", "-o", path,
+                                     "--", BURN, "touch", "100000"], stderr=subprocess.PIPE)
+        time.sleep(0.02)
+        while recorder.poll() is None:
+            recorder.send_signal(signal.SIGSTOP)
+            time.sleep(0.02)
+            recorder.send_signal(signal.SIGCONT)
+            time.sleep(0.005)
+        said = recorder.stderr.read().decode()
+        expect(recorder.returncode == 0, said)
         report = perfev("report", "-i", path, "--json").json()
         counts = stats(path)
         expect(report["lost"] > 0, f"nothing was lost: {counts}")
         expect("LOST_SAMPLES" in counts, f"{counts}")
-        expect_in("were lost because the rings were full", done.err)
+        expect_in("were lost because the rings were full", said)
         exact = perfev("stat", "--json", "-e", "page-faults:u", "--", BURN, "touch", "100000").json()
         faults = exact["events"][0]["count"]
         others = counts["TOTAL"] - counts["SAMPLE"]  # lost records may be of any kind
