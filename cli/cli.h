@@ -187,7 +187,7 @@ void json_report(FILE *out, const struct loaded *loaded, const struct perfev_fun
 		 size_t count, size_t limit);
 void json_doctor(FILE *out);
 
-/* ---- text.c: everything for people -------------------------------------------------------------------------------- */
+/* ---- print.c, text_stat.c, text_report.c: everything for people ------------------------------------------------- */
 
 void text_stat(FILE *out, const struct stat_result *result, const char *what);
 struct report_text_opts {
@@ -201,6 +201,8 @@ void text_doctor(FILE *out);
 const char *text_number(char to[32], uint64_t number);
 /* 1234567 as "1.2 MB". */
 const char *text_bytes(char to[32], uint64_t bytes);
+/* A name, without what would steer a terminal. */
+void text_name(FILE *out, const char *name);
 
 struct stat_row {
 	const char *event;
