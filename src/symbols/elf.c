@@ -71,7 +71,7 @@ int elf_open(struct elf *ret, const char *path)
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = source_open(&ret->source, path, SOURCE_MAP);
+	r = source_open(&ret->source, path, SOURCE_FILE);
 	if (r < 0)
 		return r;
 	r = ret->source.data ? read_header(ret) : -ENOEXEC;

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "base/opts.h"
 
 #include <errno.h>
@@ -324,6 +325,32 @@ static void test_intern(void **state)
 	interner_free(&interner);
 }
 
+static void test_map(void **state)
+{
+	struct map map = {NULL, 0, 0};
+	uint64_t i, *value;
+
+	(void)state;
+	assert_null(map_find(&map, 0));
+	for (i = 0; i < 5000; i++) {
+		value = map_put(&map, i << 40 | i, i);
+		assert_non_null(value);
+		assert_true(*value == i);
+	}
+	for (i = 0; i < 5000; i++) {
+		value = map_put(&map, i << 40 | i, 1); /* it is there: its value stays */
+		assert_true(*value == i);
+		*value += 7;
+		assert_true(*map_find(&map, i << 40 | i) == i + 7);
+		assert_null(map_find(&map, i << 40 | (i + 1)));
+	}
+	assert_int_equal(map.count, 5000);
+	assert_true(*map_put(&map, UINT64_MAX, 3) == 3);
+	map_free(&map);
+	assert_null(map_find(&map, 0));
+	map_free(&map);
+}
+
 /* ---- lists of CPUs ---------------------------------------------------------------------------------------------- */
 
 static void expect_cpus(const char *text, const int32_t *wanted, size_t wanted_count)
@@ -416,6 +443,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_array),
 	cmocka_unit_test(test_arena),
 	cmocka_unit_test(test_intern),
+	cmocka_unit_test(test_map),
 	cmocka_unit_test(test_cpus),
 	cmocka_unit_test(test_bad_cpus),
 };

@@ -236,12 +236,11 @@ static void test_tasks_that_end(void **state)
 /* Names longer than a record can take are cut; a line without an end ends the file. */
 static void test_long_names(void **state)
 {
-	char *text = malloc(80000), *maps = malloc(80000), comm[60];
+	static char text[80000], maps[80000];
+	char comm[60];
 	size_t size;
 
 	(void)state;
-	assert_non_null(text);
-	assert_non_null(maps);
 	memset(comm, 'c', sizeof(comm) - 1);
 	comm[sizeof(comm) - 1] = 0;
 	for (size = 4080; size < 4110; size++) {
@@ -252,17 +251,15 @@ static void test_long_names(void **state)
 		memset(maps + strlen(maps), 'n', size);
 		strcpy(maps + strlen("1000-2000 r-xp 00000000 01:02 3 ") + size, "\n");
 		fake_file("/proc/7/maps", maps);
-		walk(text, 80000, perfev_on_process(7), true);
+		walk(text, sizeof(text), perfev_on_process(7), true);
 		assert_non_null(strstr(text, " /n"));
 		assert_int_equal(strlen(strstr(text, " /n")) - 2, shown);
 	}
 	memset(maps, 'x', 70000);
 	maps[70000] = 0;
 	fake_file("/proc/7/maps", maps);
-	walk(text, 80000, perfev_on_process(7), true);
+	walk(text, sizeof(text), perfev_on_process(7), true);
 	assert_null(strstr(text, "MMAP2"));
-	free(text);
-	free(maps);
 }
 
 static void test_without_layout(void **state)
