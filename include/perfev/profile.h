@@ -124,6 +124,7 @@ PERFEV_API bool perfev_profile_frame_at(const struct perfev_profile *profile, ui
  * Semicolons, spaces at the ends and control characters in names are replaced, so that the last
  * space of a line is always before the count. The counts add up to the number of samples.
  * @event: an index, or -1 for all.
+ * Return: 0; -EINVAL; -ENOMEM; what the sink returned.
  */
 PERFEV_API int perfev_profile_write_folded(const struct perfev_profile *profile, int event,
 					   const struct perfev_sink *sink,

@@ -50,7 +50,7 @@ enum perfev_user_record {
 struct perfev_reader_opts {
 	size_t size;
 	uint32_t partial; /* not 0: damage ends the records; perfev_reader_damage() says what it was */
-	uint32_t copy;	  /* not 0: a file is read through a buffer, as a pipe is, not mapped */
+	uint32_t copy;	  /* not 0: a file is read into memory when it is opened, not mapped */
 };
 
 struct perfev_reader;

@@ -39,8 +39,8 @@ struct perfev_sampler;
  *
  * Added to the attrs, in the sampler's own copies: sample_id_all, and IDENTIFIER when there is more
  * than one event, so that records can be told apart; a watermark of a quarter ring when neither
- * wakeup_events nor wakeup_watermark is set; read_format gets ID and, where the kernel has it, LOST.
- * The copies are what perfev_sampler_layout() shows.
+ * wakeup_events nor wakeup_watermark is set; read_format gets ID and, where the kernel has it, LOST,
+ * unless it says what is in samples (PERF_SAMPLE_READ). The copies are what perfev_sampler_layout() shows.
  *
  * With attr.inherit the rings are per CPU, because the kernel cannot map an inherited event that is
  * bound to no CPU.

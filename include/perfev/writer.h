@@ -47,7 +47,8 @@ PERFEV_API int perfev_writer_add_event(struct perfev_writer *writer, const char 
 PERFEV_API int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err);
 
 /* perfev_writer_append() - note a record (and its tail); see above
- * Return: 0; what perfev_writer_flush() returns, when it had to make room. */
+ * Return: 0; -EINVAL before the start and behind the end; what perfev_writer_flush() returns, when it
+ * had to make room. */
 PERFEV_API int perfev_writer_append(struct perfev_writer *writer,
 				    const struct perfev_record *record, struct perfev_error *err);
 
@@ -62,7 +63,8 @@ PERFEV_API int perfev_writer_flush(struct perfev_writer *writer, struct perfev_e
 PERFEV_API int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err);
 
 /* Feature sections: the last one given for a feature is written, by perfev_writer_finish(), or at
- * once in the streamed form. EVENT_DESC is written by itself. */
+ * once (but not before the start) in the streamed form, where build-ids are HEADER_BUILD_ID records.
+ * EVENT_DESC is written by itself. */
 PERFEV_API int perfev_writer_put_feature(struct perfev_writer *writer, unsigned feature,
 					 struct perfev_bytes section, struct perfev_error *err);
 PERFEV_API int perfev_writer_put_string(struct perfev_writer *writer, unsigned feature,

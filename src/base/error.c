@@ -57,12 +57,18 @@ const char *perfev_why_name(enum perfev_why why)
 	return why_names[why];
 }
 
-/* Names come from anywhere: nothing in them may start a new line or steer a terminal. */
+/* Names come from anywhere: nothing in them may start a new line or steer a terminal. The controls
+ * U+0080 to U+009F count, one of which begins what escape and a bracket begin. */
 static void make_printable(char *text)
 {
-	for (; *text; text++)
+	for (; *text; text++) {
+		unsigned char next = (unsigned char)text[1];
+
 		if ((unsigned char)*text < 0x20 || *text == 0x7f)
 			*text = '?';
+		else if ((unsigned char)*text == 0xc2 && next >= 0x80 && next <= 0x9f)
+			text[0] = text[1] = '?';
+	}
 }
 
 PERFEV_PRINTF(3, 0)

@@ -66,6 +66,7 @@ int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *
 		return error_memory(err);
 	counter->fd = -1;
 	counter->attr = event->attr;
+	counter->attr.size = sizeof(counter->attr);
 	counter->name = strdup(event->name);
 	r = counter->name ? open_counter(counter, &on, full.may_drop, err) : error_memory(err);
 	if (r < 0) {

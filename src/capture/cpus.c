@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Lists of CPUs. Numbers may have gaps (offline CPUs, sparse machines): a CPU's number is never its
- * place in a list.
+ * place in a list. A list is sorted and names each CPU once, however it was written: a CPU that came
+ * twice would be opened twice, and everything on it counted double.
  */
 #include <perfev/probe.h>
 
@@ -34,6 +35,8 @@ static int add_range(int32_t **cpus, size_t *room, size_t *count, int32_t first,
 {
 	int32_t cpu;
 
+	if (last - first >= CPU_MAX - (int32_t)*count)
+		return -E2BIG;
 	for (cpu = first; cpu <= last; cpu++) {
 		int32_t *more = array_grow(*cpus, room, *count, sizeof(**cpus));
 
@@ -45,48 +48,76 @@ static int add_range(int32_t **cpus, size_t *room, size_t *count, int32_t first,
 	return 0;
 }
 
-static int bad_list(const char *text, const char *at, struct perfev_error *err)
+static int compare_cpus(const void *a, const void *b)
+{
+	int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static size_t sort_cpus(int32_t *cpus, size_t count)
+{
+	size_t i, kept = 0;
+
+	if (count)
+		qsort(cpus, count, sizeof(*cpus), compare_cpus);
+	for (i = 0; i < count; i++)
+		if (!kept || cpus[i] != cpus[kept - 1])
+			cpus[kept++] = cpus[i];
+	return kept;
+}
+
+static int bad_list(const char *text, const char *at, const char *what, struct perfev_error *err)
 {
 	return error_set(err, -EINVAL, PERFEV_WHY_SYNTAX, (uint64_t)(at - text) + 1,
-			 "cannot read '%s' as a list of CPUs: a number is expected at column %zu; "
-			 "write it like 0-3,8",
-			 text, (size_t)(at - text) + 1);
+			 "cannot read '%.200s' as a list of CPUs: %s at column %zu; write it like 0-3,8",
+			 text, what, (size_t)(at - text) + 1);
+}
+
+/* One number or range. Returns where it ends; NULL when it is none, and then *@at is the place. */
+static const char *take_range(const char **at, int32_t *first, int32_t *last)
+{
+	const char *next = take_cpu(*at, first);
+
+	*last = *first;
+	if (!next || *next != '-')
+		return next;
+	*at = next + 1;
+	next = take_cpu(*at, last);
+	return next && *last >= *first ? next : NULL;
 }
 
 int perfev_cpus_parse(int32_t **ret, size_t *count, const char *text, struct perfev_error *err)
 {
-	const char *at = text, *next;
-	int32_t *cpus = NULL, first, last;
+	const char *at = text, *next, *what = "a number is expected";
+	int32_t *cpus = NULL, first = 0, last;
 	size_t room = 0, n = 0;
+	bool more = !strchr(" \t\n", *at); /* an empty list is one */
+	int r;
 
-	while (*at) {
-		next = take_cpu(at, &first);
+	for (; more; at = next + more) {
+		next = take_range(&at, &first, &last);
 		if (!next)
 			goto bad;
-		last = first;
-		if (*next == '-') {
-			at = next + 1;
-			next = take_cpu(at, &last);
-			if (!next || last < first)
-				goto bad;
-		}
-		if (add_range(&cpus, &room, &n, first, last) < 0) {
+		r = add_range(&cpus, &room, &n, first, last);
+		if (r == -ENOMEM) {
 			free(cpus);
 			return error_memory(err);
 		}
-		at = next;
-		if (*at != ',')
-			break;
-		at++;
+		if (r < 0) {
+			what = "there are too many";
+			goto bad;
+		}
+		more = *next == ',';
 	}
 	if (strspn(at, " \t\n") != strlen(at))
 		goto bad;
 	*ret = cpus;
-	*count = n;
+	*count = sort_cpus(cpus, n);
 	return 0;
 bad:
 	free(cpus);
-	return bad_list(text, at, err);
+	return bad_list(text, at, what, err);
 }
 
 int perfev_cpus_online(int32_t **ret, size_t *count, struct perfev_error *err)

@@ -9,12 +9,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What a newer header has in an attr cannot be passed on, so that it must not be set. */
+static int check_attr(const char *name, const struct perf_event_attr *attr, struct perfev_error *err)
+{
+	const unsigned char *bytes = (const unsigned char *)attr;
+	uint32_t i;
+
+	for (i = sizeof(*attr); i < attr->size; i++)
+		if (bytes[i])
+			return error_set(err, -E2BIG, PERFEV_WHY_OPTIONS, i,
+					 "cannot make event %.100s: byte %u of its attr is set, and this "
+					 "library knows %zu; update the library, or leave it 0",
+					 name, i, sizeof(*attr));
+	return 0;
+}
+
 int perfev_event_new(struct perfev_event **ret, const char *name,
 		     const struct perf_event_attr *attr, struct perfev_error *err)
 {
 	uint32_t size = attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
-	struct perfev_event *event = calloc(1, sizeof(*event));
+	struct perfev_event *event;
 
+	if (check_attr(name, attr, err) < 0)
+		return -E2BIG;
+	event = calloc(1, sizeof(*event));
 	if (!event)
 		return error_memory(err);
 	memcpy(&event->attr, attr, size < sizeof(event->attr) ? size : sizeof(event->attr));
@@ -31,7 +49,10 @@ int perfev_event_new(struct perfev_event **ret, const char *name,
 int perfev_event_copy(struct perfev_event **ret, const struct perfev_event *event,
 		      struct perfev_error *err)
 {
-	return perfev_event_new(ret, event->name, &event->attr, err);
+	struct perf_event_attr attr = event->attr;
+
+	attr.size = sizeof(attr); /* a caller may have written another one */
+	return perfev_event_new(ret, event->name, &attr, err);
 }
 
 void perfev_event_free(struct perfev_event *event)
@@ -149,9 +170,9 @@ int perfev_events_add(struct perfev_events *events, const struct perfev_event *e
 int perfev_events_append(struct perfev_events *events, const struct perfev_events *more,
 			 struct perfev_error *err)
 {
-	size_t base = events->count, i;
+	size_t base = events->count, count = more->count, i; /* they may be the same list */
 
-	for (i = 0; i < more->count; i++) {
+	for (i = 0; i < count; i++) {
 		bool leads = more->leaders[i] == i;
 		int r = perfev_events_add(events, more->items[i],
 					  leads ? -1 : (int)(base + more->leaders[i]), err);

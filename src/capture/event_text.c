@@ -25,10 +25,13 @@ struct scan {
 	struct perfev_events *events;
 };
 
+/* Of a long text the beginning is shown: what is wrong with it must fit behind. */
+#define SHOWN "%.150s"
+
 static int syntax(const struct scan *s, size_t at, const char *what)
 {
 	return error_set(s->err, -EINVAL, PERFEV_WHY_SYNTAX, at + 1,
-			 "cannot parse event '%s': %s at column %zu", s->text, what, at + 1);
+			 "cannot parse event '" SHOWN "': %s at column %zu", s->text, what, at + 1);
 }
 
 static size_t word_length(const char *text)
@@ -181,11 +184,11 @@ static int unknown_event(const struct scan *s, size_t size, const char *nearest)
 
 	if (nearest)
 		return error_set(s->err, -EINVAL, PERFEV_WHY_UNKNOWN_EVENT, s->at + 1,
-				 "cannot parse event '%s': no event is called '%.*s' (column %zu); did "
+				 "cannot parse event '" SHOWN "': no event is called '%.*s' (column %zu); did "
 				 "you mean %s?",
 				 s->text, word, s->text + s->at, s->at + 1, nearest);
 	return error_set(s->err, -EINVAL, PERFEV_WHY_UNKNOWN_EVENT, s->at + 1,
-			 "cannot parse event '%s': no event is called '%.*s' (column %zu); perfev list "
+			 "cannot parse event '" SHOWN "': no event is called '%.*s' (column %zu); perfev list "
 			 "shows what there is",
 			 s->text, word, s->text + s->at, s->at + 1);
 }

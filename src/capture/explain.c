@@ -82,7 +82,6 @@ static bool missing_hardware(const struct facts *f)
 		f->code == -EACCES);
 }
 
-
 static bool no_cpu(const struct facts *f)
 {
 	return f->no_cpu;
@@ -121,7 +120,7 @@ static bool unknown_tail(const struct facts *f)
 
 static bool tracepoint(const struct facts *f)
 {
-	return f->attr->type == PERF_TYPE_TRACEPOINT;
+	return f->attr->type == PERF_TYPE_TRACEPOINT && !can(f, PERFEV_CAP_PERFMON);
 }
 
 static bool always(const struct facts *f)

@@ -158,6 +158,26 @@ static int open_rows(struct members *members, const struct members_opts *opts,
 	return 0;
 }
 
+/* An event that was refused somewhere would count too little elsewhere, so that it is closed everywhere,
+ * and with it the group that it leads. */
+static void take_out(struct members *members)
+{
+	size_t row;
+
+	for (row = 0; row < members->plan.count; row++) {
+		const struct plan_row *plan = &members->plan.rows[row];
+		struct member *member = &members->items[plan->event];
+		bool refused = member->error.code && member->error.code != -ESRCH;
+		bool alone = plan->leader >= 0 && members->fds[plan->leader] < 0;
+
+		if (members->fds[row] < 0 || (!refused && !alone))
+			continue;
+		sys_close(members->fds[row]);
+		members->fds[row] = -1;
+		member->opened--;
+	}
+}
+
 /* Errors of events that were opened somewhere are forgotten. Fails when none was. */
 static int judge(struct members *members, struct perfev_error *err)
 {
@@ -177,9 +197,13 @@ static int judge(struct members *members, struct perfev_error *err)
 	}
 	if (opened)
 		return 0;
-	if (err && first)
+	if (!first)
+		return error_set(err, -ESRCH, PERFEV_WHY_NO_TASK, ERROR_NOWHERE,
+				 "cannot open %.100s: the target has no thread left; look at its number again",
+				 members->items[0].name);
+	if (err)
 		*err = *first;
-	return first ? first->code : -ESRCH;
+	return first->code;
 }
 
 int members_open(struct members *members, struct perfev_target on, const struct members_opts *opts,
@@ -195,7 +219,10 @@ int members_open(struct members *members, struct perfev_target on, const struct 
 		if (r < 0 || !plan_is_stale(&members->plan, on))
 			break;
 	}
-	return r < 0 ? r : judge(members, err);
+	if (r < 0)
+		return r;
+	take_out(members);
+	return judge(members, err);
 }
 
 int members_control(const struct members *members, unsigned request, const char *verb,

@@ -131,16 +131,30 @@ static void note_loss(struct ring *ring, const struct perfev_record *record)
 		ring->lost_samples += load_u64(body, false);
 }
 
+/* The size of the record at the tail; 0 for what no kernel writes: positions that are no multiples of 8
+ * or further apart than the ring is large, counted from what the kernel has back, and a size that does not
+ * fit. */
+static uint32_t record_size(const struct ring *ring, uint64_t at)
+{
+	uint64_t left = ring->head - ring->tail;
+	uint32_t size;
+
+	if (ring->head - ring->given > ring->size || left < 8 || (at & 7))
+		return 0;
+	size = load_u16(ring->data + at + 6, false);
+	return size < 8 || (size & 7) || size > left ? 0 : size;
+}
+
 int ring_next(struct ring *ring, struct perfev_record *ret)
 {
-	uint64_t left = ring->head - ring->tail, at = ring->tail & (ring->size - 1);
+	uint64_t at = ring->tail & (ring->size - 1);
 	const unsigned char *header = ring->data + at;
 	uint32_t size;
 
-	if (left == 0)
+	if (ring->head == ring->tail)
 		return 0;
-	size = load_u16(header + 6, false);
-	if (left > ring->size || left < 8 || (at & 7) || size < 8 || (size & 7) || size > left) {
+	size = record_size(ring, at);
+	if (!size) {
 		ring->tail = ring->head;
 		return -EBADMSG;
 	}

@@ -27,15 +27,13 @@
 /* ---- opening --------------------------------------------------------------------------------------- */
 
 /* What the sampler adds to the attrs; sampler.h says it. */
-static void complete_attrs(struct perfev_sampler *sampler, uint64_t ring_bytes)
+static void complete_attrs(struct perfev_sampler *sampler)
 {
 	uint64_t format = PERF_FORMAT_ID;
 	size_t i;
 
-	if (perfev_probe(PERFEV_CAN_READ_LOST, NULL) > 0) {
+	if (perfev_probe(PERFEV_CAN_READ_LOST, NULL) > 0)
 		format |= PERF_FORMAT_LOST;
-		sampler->exact_loss = true;
-	}
 	for (i = 0; i < sampler->members.count; i++) {
 		struct perf_event_attr *attr = &sampler->members.items[i].attr;
 
@@ -44,12 +42,23 @@ static void complete_attrs(struct perfev_sampler *sampler, uint64_t ring_bytes)
 			attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 		if (!(attr->sample_type & PERF_SAMPLE_READ))
 			attr->read_format |= format;
-		if (!attr->watermark && !attr->wakeup_events) {
-			uint64_t mark = ring_bytes / 4;
+	}
+}
 
-			attr->watermark = 1;
-			attr->wakeup_watermark = mark > UINT32_MAX ? UINT32_MAX : (uint32_t)mark;
-		}
+/* A mark that is no less than the ring is never passed: the reader would not be woken. */
+static void set_marks(struct perfev_sampler *sampler, const struct perfev_event *const *events,
+		      uint64_t ring_bytes)
+{
+	uint64_t mark = ring_bytes / 4;
+	size_t i;
+
+	for (i = 0; i < sampler->members.count; i++) {
+		struct perf_event_attr *attr = &sampler->members.items[i].attr;
+
+		if (events[i]->attr.watermark || events[i]->attr.wakeup_events)
+			continue; /* the caller's own */
+		attr->watermark = 1;
+		attr->wakeup_watermark = mark > UINT32_MAX ? UINT32_MAX : (uint32_t)mark;
 	}
 }
 
@@ -72,17 +81,9 @@ static void unmap_rings(struct perfev_sampler *sampler)
 		ring_unmap(&sampler->rings[i]);
 }
 
-static int map_row(struct perfev_sampler *sampler, size_t row, uint64_t bytes)
+static const char *row_name(const struct members *members, size_t row)
 {
-	const struct members *m = &sampler->members;
-	uint32_t number = m->plan.rows[row].ring;
-	int owner = sampler->polled[number];
-
-	if (owner >= 0)
-		return sys_ioctl(m->fds[row], PERF_EVENT_IOC_SET_OUTPUT,
-				 (unsigned long)(long)m->fds[owner]);
-	sampler->polled[number] = (int)row;
-	return ring_map(&sampler->rings[number], m->fds[row], bytes, number);
+	return members->items[members->plan.rows[row].event].name;
 }
 
 static int explain_map(const struct perfev_sampler *sampler, size_t row, int code, uint64_t bytes,
@@ -96,46 +97,75 @@ static int explain_map(const struct perfev_sampler *sampler, size_t row, int cod
 	return explain_open(code, &facts, err);
 }
 
+/* Maps the ring of a row, or sends its records to the ring that another row has mapped. */
+static int map_row(struct perfev_sampler *sampler, size_t row, uint64_t bytes, struct perfev_error *err)
+{
+	const struct members *m = &sampler->members;
+	uint32_t number = m->plan.rows[row].ring;
+	int owner = sampler->polled[number], r;
+
+	if (owner < 0) {
+		sampler->polled[number] = (int)row;
+		r = ring_map(&sampler->rings[number], m->fds[row], bytes, number);
+		return r < 0 ? explain_map(sampler, row, r, bytes, err) : 0;
+	}
+	r = sys_ioctl(m->fds[row], PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(long)m->fds[owner]);
+	if (r >= 0)
+		return 0;
+	error_set(err, r, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
+		  "cannot put %.64s into the ring of %.64s: the kernel refuses it (%s), as it does when "
+		  "their clocks or write_backward differ; sample them apart",
+		  row_name(m, row), row_name(m, (size_t)owner), strerror(-r));
+	return -EINVAL; /* not for want of memory: no smaller ring helps */
+}
+
 static int map_rings(struct perfev_sampler *sampler, uint64_t bytes, struct perfev_error *err)
 {
 	const struct members *m = &sampler->members;
 	size_t row;
 
+	free(sampler->rings);
+	free(sampler->polled);
+	sampler->ring_count = m->plan.ring_count;
+	sampler->ring_bytes = bytes;
+	sampler->rings = calloc(sampler->ring_count + UINT64_C(1), sizeof(*sampler->rings));
+	sampler->polled = calloc(sampler->ring_count + UINT64_C(1), sizeof(*sampler->polled));
+	if (!sampler->rings || !sampler->polled) {
+		sampler->ring_count = 0;
+		return error_memory(err);
+	}
 	for (row = 0; row < sampler->ring_count; row++)
 		sampler->polled[row] = -1;
 	for (row = 0; row < m->plan.count; row++) {
-		int r;
+		int r = m->fds[row] < 0 ? 0 : map_row(sampler, row, bytes, err);
 
-		if (m->fds[row] < 0)
-			continue;
-		r = map_row(sampler, row, bytes);
 		if (r < 0) {
 			unmap_rings(sampler);
-			return explain_map(sampler, row, r, bytes, err);
+			return r;
 		}
 	}
-	sampler->ring_bytes = bytes;
 	return 0;
 }
 
-/* All rings have one size. A size that the locked-memory budget refuses is halved, if that is allowed. */
-static int map_some(struct perfev_sampler *sampler, const struct perfev_sampler_opts *opts,
-		    struct perfev_error *err)
+/* All rings have one size. A size that the locked-memory budget refuses is halved, if that is allowed; the
+ * events are opened again then, because they were told when to wake up. */
+static int open_rings(struct perfev_sampler *sampler, const struct perfev_event *const *events,
+		      struct perfev_target on, const struct perfev_sampler_opts *opts,
+		      struct perfev_error *err)
 {
+	struct members_opts how = {opts->may_drop, opts->partial, true};
 	uint64_t bytes = round_ring(opts->ring_bytes);
 	int r;
 
-	sampler->ring_count = sampler->members.plan.ring_count;
-	sampler->rings = calloc(sampler->ring_count, sizeof(*sampler->rings));
-	sampler->polled = calloc(sampler->ring_count, sizeof(*sampler->polled));
-	if (!sampler->rings || !sampler->polled)
-		return error_memory(err);
-	for (;;) {
+	for (;; bytes /= 2) {
+		set_marks(sampler, events, bytes);
+		r = members_open(&sampler->members, on, &how, err);
+		if (r < 0)
+			return r;
 		r = map_rings(sampler, bytes, err);
 		if (r >= 0 || !(opts->may_drop & PERFEV_DROP_RING) || (r != -EPERM && r != -ENOMEM) ||
 		    bytes <= sys_page_size())
 			return r;
-		bytes /= 2;
 	}
 }
 
@@ -185,8 +215,7 @@ static int read_ids(struct perfev_sampler *sampler, struct perfev_error *err)
 			continue;
 		r = sys_ioctl(m->fds[row], PERF_EVENT_IOC_ID, (unsigned long)(uintptr_t)&id);
 		if (r < 0)
-			return error_errno(err, r, "cannot read the id of %s",
-					   m->items[m->plan.rows[row].event].name);
+			return error_errno(err, r, "cannot read the id of %s", row_name(m, row));
 		sampler->row_ids[row] = id;
 		if (id)
 			put_id(sampler, id, (uint32_t)row);
@@ -218,15 +247,12 @@ static int build(struct perfev_sampler *sampler, const struct perfev_event *cons
 		 size_t count, struct perfev_target on, const struct perfev_sampler_opts *opts,
 		 struct perfev_error *err)
 {
-	struct members_opts how = {opts->may_drop, opts->partial, true};
 	int r = members_init(&sampler->members, events, NULL, count, err);
 
 	if (r < 0)
 		return r;
-	complete_attrs(sampler, round_ring(opts->ring_bytes));
-	r = members_open(&sampler->members, on, &how, err);
-	if (r == 0)
-		r = map_some(sampler, opts, err);
+	complete_attrs(sampler);
+	r = open_rings(sampler, events, on, opts, err);
 	if (r == 0)
 		r = make_layouts(sampler, err);
 	if (r == 0)

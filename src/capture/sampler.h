@@ -18,7 +18,6 @@ struct perfev_sampler {
 	uint32_t live;	  /* rings that may still get records */
 	uint32_t current; /* ring of the pass */
 	bool in_ring;	  /* the pass has begun this ring */
-	bool exact_loss;  /* PERF_FORMAT_LOST */
 	struct {
 		uint64_t id;
 		uint32_t row;

@@ -82,6 +82,17 @@ uint64_t perfev_sampler_id_lost(const struct perfev_sampler *sampler, size_t eve
 	return row < 0 ? 0 : row_lost(sampler, (size_t)row);
 }
 
+/* Losses are exact when each event that was opened counts its own. */
+static bool counts_all(const struct members *members)
+{
+	size_t i;
+
+	for (i = 0; i < members->count; i++)
+		if (members->items[i].opened && !(members->items[i].attr.read_format & PERF_FORMAT_LOST))
+			return false;
+	return true;
+}
+
 int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss *ret,
 			struct perfev_error *err)
 {
@@ -91,7 +102,7 @@ int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss
 
 	(void)err;
 	memset(ret, 0, sizeof(*ret));
-	ret->exact = sampler->exact_loss;
+	ret->exact = counts_all(m);
 	for (ring = 0; ring < sampler->ring_count; ring++) {
 		uint64_t said = sampler->rings[ring].lost_said, counted = 0;
 

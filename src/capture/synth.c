@@ -72,6 +72,15 @@ static void kernel_mmap(struct perfev_synth *s, uint64_t start, uint64_t end, ui
 	end_record(s, name);
 }
 
+/* A file that is not there has no lines; one for which there is no memory is another matter. */
+static int open_lines(struct perfev_synth *s, struct lines *lines, const char *path)
+{
+	int r = lines_open(lines, path);
+
+	s->no_memory |= r == -ENOMEM;
+	return r;
+}
+
 struct kernel_text {
 	uint64_t text, stext, etext;
 };
@@ -93,13 +102,13 @@ static void note_symbol(struct kernel_text *kernel, const char *line)
 
 /* Where the kernel's text is: from _text (or _stext) to _etext. All zero for a user who may not see
  * addresses. */
-static bool find_kernel(uint64_t *start, uint64_t *end, const char **name)
+static bool find_kernel(struct perfev_synth *s, uint64_t *start, uint64_t *end, const char **name)
 {
 	struct kernel_text kernel = {0, 0, 0};
 	struct lines lines = LINES_NONE;
 	char *line;
 
-	if (lines_open(&lines, "/proc/kallsyms") < 0)
+	if (open_lines(s, &lines, "/proc/kallsyms") < 0)
 		return false;
 	while (!kernel.etext && (line = lines_next(&lines)))
 		note_symbol(&kernel, line);
@@ -115,7 +124,7 @@ static bool kernel_record(struct perfev_synth *s)
 	const char *name;
 	uint64_t start, end;
 
-	if (!find_kernel(&start, &end, &name))
+	if (!find_kernel(s, &start, &end, &name))
 		return false;
 	kernel_mmap(s, start, end, start, name);
 	return true;
@@ -224,11 +233,15 @@ static bool mmap_record(struct perfev_synth *s, const char *line, int32_t pid)
 /* The threads of the next process. */
 static bool begin_process(struct perfev_synth *s)
 {
+	int r;
+
 	while (s->pid_at < s->pid_count) {
 		s->pid = s->pids[s->pid_at++];
 		s->task_count = 0;
 		s->task_at = 0;
-		if (tasks_list(s->pid, &s->tasks, &s->task_room, &s->task_count) == 0 && s->task_count)
+		r = tasks_list(s->pid, &s->tasks, &s->task_room, &s->task_count);
+		s->no_memory |= r == -ENOMEM;
+		if (r == 0 && s->task_count)
 			return true;
 	}
 	return false;
@@ -262,7 +275,7 @@ static bool step(struct perfev_synth *s)
 	switch (s->state) {
 	case SYNTH_KERNEL:
 		s->state = SYNTH_MODULES;
-		lines_open(&s->modules, "/proc/modules");
+		open_lines(s, &s->modules, "/proc/modules");
 		return kernel_record(s);
 	case SYNTH_MODULES:
 		if (module_record(s))
@@ -276,7 +289,7 @@ static bool step(struct perfev_synth *s)
 		if (!next_task(s)) {
 			s->state = SYNTH_MAPS;
 			snprintf(path, sizeof(path), "/proc/%d/maps", s->pid);
-			lines_open(&s->maps, path);
+			open_lines(s, &s->maps, path);
 			return false;
 		}
 		s->state = SYNTH_COMM;
@@ -299,10 +312,14 @@ static bool step(struct perfev_synth *s)
 int perfev_synth_next(struct perfev_synth *synth, struct perfev_record *ret,
 		      struct perfev_error *err)
 {
-	(void)err;
-	while (synth->state != SYNTH_END)
-		if (step(synth))
+	while (synth->state != SYNTH_END) {
+		bool made = step(synth);
+
+		if (synth->no_memory)
+			return error_memory(err);
+		if (made)
 			return give(synth, ret);
+	}
 	return 0;
 }
 
@@ -378,6 +395,8 @@ int perfev_synth_open(struct perfev_synth **ret, struct perfev_target on,
 	r = add_target(s, &on);
 	if (r < 0) {
 		perfev_synth_close(s);
+		if (r == -ENOMEM)
+			return error_memory(err);
 		return error_errno(err, r, "cannot list the processes in /proc");
 	}
 	*ret = s;

@@ -34,6 +34,7 @@ struct perfev_synth {
 	size_t task_at, task_count, task_room;
 	struct task_status status; /* of the task at task_at */
 	struct lines modules, maps;
+	bool no_memory;
 	size_t size; /* of the record */
 	unsigned char record[128 + NAME_MAX_BYTES + 16 + 64];
 };

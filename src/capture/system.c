@@ -13,15 +13,19 @@
 
 #define UNKNOWN INT64_MIN
 
+static int64_t number_of(const char *text)
+{
+	char *end;
+	long long value = strtoll(text, &end, 10);
+
+	return end == text ? UNKNOWN : value;
+}
+
 static int64_t read_number(const char *path)
 {
-	char text[64], *end;
-	long long value;
+	char text[64];
 
-	if (sys_read_text(path, text, sizeof(text)) <= 0)
-		return UNKNOWN;
-	value = strtoll(text, &end, 10);
-	return end == text ? UNKNOWN : value;
+	return sys_read_text(path, text, sizeof(text)) > 0 ? number_of(text) : UNKNOWN;
 }
 
 static int64_t limit_number(uint64_t limit)
@@ -77,7 +81,7 @@ static void read_memory(struct perfev_system *ret)
 
 	if (sys_read_text("/proc/meminfo", text, sizeof(text)) > 0 &&
 	    line_value(text, "MemTotal", value, sizeof(value)))
-		ret->memory_kb = strtoll(value, NULL, 10);
+		ret->memory_kb = number_of(value);
 }
 
 static void read_status(struct perfev_system *ret)
@@ -89,7 +93,7 @@ static void read_status(struct perfev_system *ret)
 	if (line_value(text, "CapEff", value, sizeof(value)))
 		ret->capabilities = strtoull(value, NULL, 16);
 	if (line_value(text, "Seccomp:", value, sizeof(value)))
-		ret->seccomp = strtoll(value, NULL, 10);
+		ret->seccomp = number_of(value);
 }
 
 static int64_t count_cpus(const char *path, bool highest)

@@ -47,7 +47,7 @@ int tasks_settle(int32_t pid, int32_t **tasks, size_t *room, size_t *count)
 		before = *count - from;
 		r = tasks_list(pid, tasks, room, count);
 		again = *count - from - before;
-		if (r < 0)
+		if (r < 0 || !*tasks) /* there is none: nothing to compare */
 			break;
 		if (again == before &&
 		    !memcmp(*tasks + from, *tasks + from + before, again * sizeof(**tasks))) {

@@ -216,11 +216,11 @@ const struct event_name *event_names(size_t *count)
 static bool format_cache(char *ret, size_t size, uint64_t config)
 {
 	static const char *const op_names[] = {"load", "store", "prefetch"};
-	unsigned cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16 & 0xff;
+	uint64_t cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16;
 
 	if (cache >= PERF_COUNT_HW_CACHE_MAX || op >= PERF_COUNT_HW_CACHE_OP_MAX ||
-	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX)
-		return false;
+	    result >= PERF_COUNT_HW_CACHE_RESULT_MAX || !(caches[cache].ops >> op & 1))
+		return false; /* no name that means it */
 	if (result == PERF_COUNT_HW_CACHE_RESULT_MISS)
 		snprintf(ret, size, "%s-%s-misses", caches[cache].aliases[0], op_names[op]);
 	else

@@ -65,7 +65,9 @@ void layout_attr_copy(struct perf_event_attr *to, const struct perf_event_attr *
 	uint32_t size = attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
 
 	memset(to, 0, sizeof(*to));
-	memcpy(to, attr, size < sizeof(*to) ? size : sizeof(*to));
+	if (size > sizeof(*to))
+		size = sizeof(*to); /* what the struct has: its size member must be true of it */
+	memcpy(to, attr, size);
 	to->size = size;
 }
 
@@ -151,6 +153,11 @@ int perfev_layout_new(struct perfev_layout **ret, const struct perf_event_attr *
 	struct perf_event_attr copy;
 
 	layout_attr_copy(&copy, attr);
+	if (copy.sample_type & ~SAMPLE_TYPE_KNOWN)
+		return error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
+				 "cannot decode samples of this event: sample_type 0x%llx has bits "
+				 "that this library does not know; update the library",
+				 (unsigned long long)copy.sample_type);
 	if ((copy.sample_type & PERF_SAMPLE_READ) && (copy.read_format & ~READ_FORMAT_KNOWN))
 		return error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 				 "cannot decode samples of this event: read_format 0x%llx has bits "

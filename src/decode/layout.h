@@ -43,6 +43,7 @@ struct layout_step {
 #define LAYOUT_ID_BITS                                                                        \
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |        \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
+#define SAMPLE_TYPE_KNOWN ((uint64_t)PERF_SAMPLE_MAX - 1)
 #define READ_FORMAT_KNOWN ((uint64_t)PERF_FORMAT_MAX - 1)
 
 struct perfev_layout {

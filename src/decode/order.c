@@ -135,13 +135,16 @@ static int chunk_get(struct perfev_order *order, size_t size)
 	return 0;
 }
 
+/* A record and what follows it; @tail becomes that of the copy. */
 static const unsigned char *copy_bytes(struct perfev_order *order, const void *data, size_t size,
-				       uint32_t *index)
+				       struct perfev_bytes *tail, uint32_t *index)
 {
-	size_t need = (size + 7) & ~(size_t)7;
+	size_t need = (size + tail->size + 7) & ~(size_t)7;
 	struct chunk *chunk;
 	unsigned char *at;
 
+	if (need < tail->size)
+		return NULL;
 	if (order->chunk == NO_CHUNK ||
 	    order->chunks[order->chunk].room - order->chunks[order->chunk].used < need)
 		if (chunk_get(order, need) < 0)
@@ -149,6 +152,10 @@ static const unsigned char *copy_bytes(struct perfev_order *order, const void *d
 	chunk = &order->chunks[order->chunk];
 	at = chunk->data + chunk->used;
 	memcpy(at, data, size);
+	if (tail->size) {
+		memcpy(at + size, tail->data, tail->size);
+		tail->data = at + size;
+	}
 	chunk->used += need;
 	chunk->live++;
 	order->copied += need;
@@ -240,6 +247,7 @@ static int push_now(struct perfev_order *order, const struct perfev_record *reco
 {
 	struct perfev_record *now;
 	uint32_t *chunks, chunk = NO_CHUNK;
+	struct perfev_bytes tail = record->tail;
 	const unsigned char *data = record->data;
 
 	if (order->now_head == order->now_count)
@@ -254,12 +262,13 @@ static int push_now(struct perfev_order *order, const struct perfev_record *reco
 		return error_memory(err);
 	order->now_chunks = chunks;
 	if (!(record->flags & PERFEV_RECORD_STABLE)) {
-		data = copy_bytes(order, record->data, record->size, &chunk);
+		data = copy_bytes(order, record->data, record->size, &tail, &chunk);
 		if (!data)
 			return error_memory(err);
 	}
 	now[order->now_count] = *record;
 	now[order->now_count].data = data;
+	now[order->now_count].tail = tail;
 	chunks[order->now_count++] = chunk;
 	return 0;
 }
@@ -268,7 +277,7 @@ static void compact(struct perfev_order *order)
 {
 	size_t left = order->count - order->head;
 
-	if (order->head < order->room / 2)
+	if (!order->head || order->head < order->room / 2)
 		return;
 	memmove(order->entries, order->entries + order->head, left * sizeof(*order->entries));
 	order->sorted -= order->head;
@@ -281,6 +290,7 @@ static int push_timed(struct perfev_order *order, const struct perfev_record *re
 {
 	struct entry *entries, *entry;
 	uint32_t chunk = NO_CHUNK >> 1;
+	struct perfev_bytes none = {NULL, 0}; /* what has a time has no tail */
 	const unsigned char *data = record->data;
 
 	if (order->count == order->room)
@@ -290,7 +300,7 @@ static int push_timed(struct perfev_order *order, const struct perfev_record *re
 		return error_memory(err);
 	order->entries = entries;
 	if (!(record->flags & PERFEV_RECORD_STABLE)) {
-		data = copy_bytes(order, record->data, record->size, &chunk);
+		data = copy_bytes(order, record->data, record->size, &none, &chunk);
 		if (!data)
 			return error_memory(err);
 	}

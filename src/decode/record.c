@@ -93,8 +93,20 @@ static void no_inode(struct perfev_mmap *mmap)
 	mmap->prot = mmap->flags = 0;
 }
 
-/* A build-id is believed only when its size can be one: kernels up to 6.1 could set the mark on a
- * record that has the inode. */
+/* A build-id is believed only when it looks like one: kernels up to 6.1 could set the mark on a record
+ * that has the inode, where the major number of a disk (8) stands for the size. */
+static bool is_build_id(const unsigned char *at)
+{
+	size_t size = at[0], i;
+
+	if (size < 1 || size > 20 || at[1] || at[2] || at[3])
+		return false;
+	for (i = 4 + size; i < 24; i++)
+		if (at[i])
+			return false;
+	return true;
+}
+
 static bool take_inode(struct walk *w, uint16_t misc, struct perfev_mmap *mmap)
 {
 	const unsigned char *at;
@@ -102,7 +114,7 @@ static bool take_inode(struct walk *w, uint16_t misc, struct perfev_mmap *mmap)
 	if (!walk_take(w, 24, &at))
 		return false;
 	no_inode(mmap);
-	if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && at[0] >= 1 && at[0] <= 20) {
+	if ((misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && is_build_id(at)) {
 		mmap->build_id_size = at[0];
 		memcpy(mmap->build_id, at + 4, sizeof(mmap->build_id));
 		return true;
@@ -153,7 +165,7 @@ static bool take_values(struct walk *w, struct perfev_values *ret)
 	struct perfev_bytes rest = {w->data + w->at, w->end - w->at};
 	size_t used;
 
-	if (!w->layout)
+	if (!w->layout || (w->layout->attr.read_format & ~READ_FORMAT_KNOWN))
 		return false;
 	used = values_decode(ret, rest, w->swap, w->layout->attr.read_format);
 	w->at += used;

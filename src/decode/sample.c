@@ -205,12 +205,16 @@ static bool take_aux(struct cursor *c, struct perfev_bytes *ret)
 static unsigned take_steps(struct cursor *c, const struct perfev_layout *layout, unsigned from,
 			   struct perfev_sample *ret);
 
-/* Whether the fields behind a branch stack end exactly where the record does. */
+/* Whether the fields behind a branch stack end exactly where the record does, and register dumps among
+ * them begin with an abi that there is: a wrong reading may end there too, by the size of a stack. */
 static bool rest_fits(struct cursor rest, const struct perfev_layout *layout, unsigned next)
 {
 	struct perfev_sample scratch;
 
-	return take_steps(&rest, layout, next, &scratch) == layout->step_count && rest.left == 0;
+	scratch.regs_user.abi = scratch.regs_intr.abi = PERF_SAMPLE_REGS_ABI_NONE;
+	return take_steps(&rest, layout, next, &scratch) == layout->step_count && rest.left == 0 &&
+	       scratch.regs_user.abi <= PERF_SAMPLE_REGS_ABI_64 &&
+	       scratch.regs_intr.abi <= PERF_SAMPLE_REGS_ABI_64;
 }
 
 static bool take_hw_index(struct cursor *c, const struct perfev_layout *layout, unsigned next,
@@ -262,12 +266,13 @@ static bool take_branches(struct cursor *c, const struct perfev_layout *layout, 
 bool perfev_branches_at(const struct perfev_branches *branches, uint32_t index,
 			struct perfev_branch *ret)
 {
-	const unsigned char *at = (const unsigned char *)branches->entries.data + index * BRANCH_BYTES;
+	const unsigned char *at = branches->entries.data;
 	bool big = branches->swapped ? !PERFEV_BIG_ENDIAN : PERFEV_BIG_ENDIAN;
 	uint64_t word;
 
 	if (index >= branches->count)
 		return false;
+	at += (size_t)index * BRANCH_BYTES;
 	ret->from = load_u64(at, branches->swapped);
 	ret->to = load_u64(at + 8, branches->swapped);
 	word = load_u64(at + 16, branches->swapped);

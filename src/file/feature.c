@@ -73,12 +73,14 @@ static void take_id(struct perfev_build_id *ret, const unsigned char *at)
 int perfev_feature_build_id(struct perfev_build_id *ret, struct perfev_bytes section, bool swapped,
 			    size_t *position, struct perfev_error *err)
 {
-	const unsigned char *at = (const unsigned char *)section.data + *position;
-	size_t left = section.size - *position;
+	const unsigned char *at = section.data;
+	size_t left;
 	uint16_t size;
 
-	if (*position >= section.size || left < 8)
+	if (*position >= section.size || section.size - *position < 8)
 		return 0;
+	at += *position;
+	left = section.size - *position;
 	size = load_u16(at + 6, swapped);
 	if (size < 37 || size > left || !memchr(at + 36, 0, size - 36u))
 		return error_set(err, -EINVAL, PERFEV_WHY_CORRUPT, *position,

@@ -36,7 +36,7 @@ int reader_damage(struct perfev_reader *reader, int code, enum perfev_why why, u
 	va_end(args);
 	if (!reader->damage.code)
 		error_set(&reader->damage, code, why, where,
-			  "cannot read %s: %s; perfev dump --partial shows what is readable",
+			  "cannot read %.150s: %s; perfev dump --partial shows what is readable",
 			  reader->name, cause);
 	if (err)
 		*err = reader->damage;
@@ -44,6 +44,29 @@ int reader_damage(struct perfev_reader *reader, int code, enum perfev_why why, u
 }
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */
+
+/* The next bytes of a stream, behind those in the buffer. Large pieces are read in steps that double: a
+ * size that lies takes no more memory than there are bytes. */
+static bool stream_read(struct perfev_reader *reader, uint64_t size)
+{
+	struct buffer *b = &reader->stream;
+	uint64_t step = b->size > STREAM_CHUNK ? b->size : STREAM_CHUNK;
+	int64_t n;
+
+	if (size > STREAM_CHUNK && size - b->size < step)
+		step = size - b->size;
+	if (buffer_reserve(b, (size_t)step) < 0) {
+		reader->stream_error = -ENOMEM;
+		return false;
+	}
+	n = source_read(&reader->source, b->data + b->size, (size_t)step);
+	if (n < 0)
+		reader->stream_error = (int)n;
+	if (n <= 0)
+		return false;
+	b->size += (size_t)n;
+	return true;
+}
 
 /* Moves what is left of a stream's buffer to its start, and reads until @size bytes are there. */
 static const unsigned char *stream_need(struct perfev_reader *reader, uint64_t size)
@@ -59,17 +82,9 @@ static const unsigned char *stream_need(struct perfev_reader *reader, uint64_t s
 		memmove(b->data, b->data + reader->stream_at, left);
 	b->size = left;
 	reader->stream_at = 0;
-	while (b->size < size) {
-		size_t want = (size_t)size > STREAM_CHUNK ? (size_t)size : STREAM_CHUNK;
-		int64_t n;
-
-		if (buffer_reserve(b, want - b->size) < 0)
+	while (b->size < size)
+		if (!stream_read(reader, size))
 			return NULL;
-		n = source_read(&reader->source, b->data + b->size, want - b->size);
-		if (n <= 0)
-			return NULL;
-		b->size += (size_t)n;
-	}
 	return b->data;
 }
 
@@ -140,7 +155,7 @@ int perfev_reader_open(struct perfev_reader **ret, const char *path,
 	reader = new_reader(strcmp(path, "-") ? path : "standard input");
 	if (!reader)
 		return error_memory(err);
-	r = source_open(&reader->source, path, full.copy ? SOURCE_STREAM : SOURCE_MAP);
+	r = source_open(&reader->source, path, full.copy ? SOURCE_COPY : SOURCE_MAP);
 	if (r == -ENOENT)
 		error_set(err, r, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
 			  "cannot read %s: there is no such file; record one with perfev record", path);
@@ -190,17 +205,29 @@ void perfev_reader_close(struct perfev_reader *reader)
 	free(reader->id_slots);
 	free(reader->id_keys);
 	free(reader->loss.rings);
-	free(reader->loss.ids);
+	map_free(&reader->loss.numbers);
+	map_free(&reader->loss.ids);
 	free(reader->name);
 	free(reader);
 }
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
+/* Damage ends a partial reader in order; what failed here does not. */
 static int end_damaged(struct perfev_reader *reader, int r)
 {
 	reader->ended = true;
-	return reader->partial ? 0 : r;
+	return reader->partial && r != -ENOMEM ? 0 : r;
+}
+
+/* A read of the stream failed: what was read is not all there is. */
+static int failed_read(struct perfev_reader *reader, struct perfev_error *err)
+{
+	int r = reader->stream_error;
+
+	return end_damaged(reader, reader_damage(reader, r, PERFEV_WHY_OTHER, reader->info.position, err,
+						 "reading failed at offset 0x%llx: %s",
+						 (unsigned long long)reader->info.position, strerror(-r)));
 }
 
 static int cut_record(struct perfev_reader *reader, uint64_t need, const char *what,
@@ -208,6 +235,8 @@ static int cut_record(struct perfev_reader *reader, uint64_t need, const char *w
 {
 	uint64_t left = bytes_left(reader);
 
+	if (reader->stream_error)
+		return failed_read(reader, err);
 	if (source_shrank(&reader->source))
 		return end_damaged(reader, reader_damage(reader, -EINVAL, PERFEV_WHY_TRUNCATED,
 							 reader->info.position, err,
@@ -248,11 +277,13 @@ static int take_record(struct perfev_reader *reader, struct perfev_record *ret,
 	uint64_t tail;
 
 	if (!data) {
-		if (bytes_left(reader) == 0 && !source_shrank(&reader->source))
+		if (bytes_left(reader) == 0 && !reader->stream_error && !source_shrank(&reader->source))
 			return 0;
 		return cut_record(reader, 8, "the header of the record", err);
 	}
 	perfev_record_from_bytes(ret, header, swapped ? PERFEV_RECORD_SWAPPED : 0, NULL);
+	if (ret->size < 8 && source_shrank(&reader->source)) /* zeros, where its end was */
+		return cut_record(reader, 8, "the record", err);
 	if (ret->size < 8)
 		return end_damaged(reader,
 				   reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT,
@@ -331,7 +362,8 @@ static int take_feature(struct perfev_reader *reader, const struct perfev_record
 }
 
 /* EVENT_UPDATE of type 2: the name of the event with that id. */
-static int take_update(struct perfev_reader *reader, const struct perfev_record *record)
+static int take_update(struct perfev_reader *reader, const struct perfev_record *record,
+		       struct perfev_error *err)
 {
 	const unsigned char *body = (const unsigned char *)record->data + 8;
 	size_t size = record->size - 8;
@@ -343,8 +375,9 @@ static int take_update(struct perfev_reader *reader, const struct perfev_record 
 	event = reader_find_id(reader, load_u64(body + 8, reader->info.swapped));
 	if (event < 0)
 		return 0;
-	return reader_rename(reader->events[event], (const char *)body + 16,
-			     strlen((const char *)body + 16));
+	if (reader_rename(reader->events[event], (const char *)body + 16, strlen((const char *)body + 16)) < 0)
+		return error_memory(err);
+	return 0;
 }
 
 static int learn(struct perfev_reader *reader, const struct perfev_record *record,
@@ -360,7 +393,7 @@ static int learn(struct perfev_reader *reader, const struct perfev_record *recor
 		r = take_feature(reader, record, err);
 		break;
 	case PERFEV_RECORD_EVENT_UPDATE:
-		r = take_update(reader, record);
+		r = take_update(reader, record, err);
 		break;
 	case PERFEV_RECORD_ID_INDEX:
 		reader_take_id_index(reader, record);
@@ -380,8 +413,13 @@ int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
 {
 	int r;
 
-	if (reader->ended)
-		return reader->damage.code && !reader->partial ? reader->damage.code : 0;
+	if (reader->ended) {
+		if (!reader->damage.code || reader->partial)
+			return 0;
+		if (err)
+			*err = reader->damage;
+		return reader->damage.code;
+	}
 	r = take_record(reader, ret, err);
 	if (r <= 0) {
 		reader->ended = true;

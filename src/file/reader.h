@@ -5,6 +5,7 @@
 #include "source.h"
 
 #include "base/buffer.h"
+#include "base/map.h"
 
 #include <perfev/reader.h>
 
@@ -14,7 +15,7 @@ struct reader_event {
 	struct perf_event_attr attr;
 	struct perfev_layout *layout; /* NULL: samples of it cannot be decoded */
 	uint64_t *ids;
-	size_t id_count;
+	size_t id_count, id_room;
 };
 
 struct reader_section {
@@ -26,18 +27,14 @@ struct reader_section {
 
 /* What was lost, by ring: reader_loss.c. */
 struct reader_ring {
-	uint64_t number, said, counted;
-};
-
-struct reader_id_ring {
-	uint64_t id, ring;
+	uint64_t said, counted;
 };
 
 struct reader_loss {
 	struct reader_ring *rings;
 	size_t count, room;
-	struct reader_id_ring *ids;
-	size_t id_count, id_room;
+	struct map numbers; /* of a ring: its index */
+	struct map ids;	    /* the number of its ring */
 	uint64_t samples;
 	uint64_t somewhere; /* counted, and nothing says in which ring */
 	bool exact;
@@ -54,11 +51,13 @@ struct perfev_reader {
 	uint64_t checked; /* up to here it was made sure that the file is still there */
 	struct buffer stream; /* what was read of a stream and not handed out */
 	size_t stream_at;
+	int stream_error; /* a read that failed; 0: none */
 	struct reader_event **events;
 	size_t event_count, event_room;
 	uint32_t *id_slots; /* open addressing: event + 1, 0 is empty */
 	uint64_t *id_keys;
 	size_t id_count, id_size;
+	size_t id_total; /* those that events have, which may be the same */
 	uint16_t sample_id;  /* where ids are, for all events; 0: nowhere */
 	uint16_t trailer_id;
 	struct reader_section features[PERFEV_FEATURE_COUNT];

@@ -20,17 +20,19 @@
 #define IDS_MAX	   (1u << 24)
 
 /* The flag word: bit-fields fill from the other end on the other byte order, so bit n of one is bit
- * 63 - n of the other; precise_ip has two bits, which come out exchanged. */
+ * 63 - n of the other; precise_ip has two bits (15 and 16, from the end where this host begins), which
+ * come out exchanged. */
 static uint64_t mirror_flags(uint64_t word)
 {
+	const int at = PERFEV_BIG_ENDIAN ? 47 : 15;
 	uint64_t out = 0, precise;
 	int i;
 
 	for (i = 0; i < 64; i++)
 		out |= (word >> i & 1) << (63 - i);
-	precise = out >> 15 & 3;
-	out &= ~(UINT64_C(3) << 15);
-	return out | (precise >> 1 | (precise & 1) << 1) << 15;
+	precise = out >> at & 3;
+	out &= ~(UINT64_C(3) << at);
+	return out | (precise >> 1 | (precise & 1) << 1) << at;
 }
 
 static uint32_t mirror_u32(uint32_t word)
@@ -113,22 +115,29 @@ int reader_find_id(const struct perfev_reader *reader, uint64_t id)
 	return -1;
 }
 
+/* In a file ids have their own bytes each, so that more of them than these are no ids. */
+static size_t most_ids(const struct perfev_reader *reader)
+{
+	return reader->source.data && reader->source.size / 8 < IDS_MAX ? (size_t)(reader->source.size / 8)
+									  : IDS_MAX;
+}
+
 int reader_add_id(struct perfev_reader *reader, size_t event, uint64_t id, struct perfev_error *err)
 {
 	struct reader_event *e = reader->events[event];
 	uint64_t *ids;
 
-	if (reader->id_count >= IDS_MAX)
-		return error_set(err, -EINVAL, PERFEV_WHY_CORRUPT, reader->info.position,
-				 "cannot read %s: its events have more than %u ids", reader->name,
-				 IDS_MAX);
+	if (reader->id_total >= most_ids(reader))
+		return reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, reader->info.position, err,
+				     "its events have more than %zu ids", reader->id_total);
 	if (reader->id_count * 2 >= reader->id_size && grow_ids(reader) < 0)
 		return error_memory(err);
-	ids = realloc(e->ids, (e->id_count + 1) * sizeof(*ids));
+	ids = array_grow(e->ids, &e->id_room, e->id_count, sizeof(*ids));
 	if (!ids)
 		return error_memory(err);
 	e->ids = ids;
 	ids[e->id_count++] = id;
+	reader->id_total++;
 	put_slot(reader, id, (uint32_t)event + 1);
 	return 0;
 }
@@ -170,10 +179,11 @@ static int make_event(struct reader_event **ret, const unsigned char *attr, size
 		return -ENOMEM;
 	memcpy(&event->attr, attr, attr_size < sizeof(event->attr) ? attr_size : sizeof(event->attr));
 	size = load_u32(attr + 4, swapped);
-	if (size == 0)
-		size = PERF_ATTR_SIZE_VER0;
-	if (size < sizeof(event->attr))
-		memset((unsigned char *)&event->attr + size, 0, sizeof(event->attr) - size);
+	if (size < PERF_ATTR_SIZE_VER0)
+		size = PERF_ATTR_SIZE_VER0; /* 0, as the first kernels had it, and what cannot be */
+	if (size > sizeof(event->attr))
+		size = sizeof(event->attr); /* what the struct has: its size member must be true of it */
+	memset((unsigned char *)&event->attr + size, 0, sizeof(event->attr) - size);
 	if (swapped)
 		reader_attr_swap(&event->attr);
 	event->attr.size = size;
@@ -194,8 +204,8 @@ int reader_add_event(struct perfev_reader *reader, const unsigned char *attr, si
 	int r;
 
 	if (index >= EVENTS_MAX)
-		return error_set(err, -EINVAL, PERFEV_WHY_CORRUPT, reader->info.position,
-				 "cannot read %s: it has more than %u events", reader->name, EVENTS_MAX);
+		return reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, reader->info.position, err,
+				     "it has more than %u events", EVENTS_MAX);
 	events = array_grow(reader->events, &reader->event_room, index, sizeof(*events));
 	if (!events)
 		return error_memory(err);

@@ -204,7 +204,7 @@ static int open_file(struct perfev_reader *reader, const unsigned char *data,
 	}
 	if (r == 0 && h.has_features && !reader->info.cut)
 		r = forgive(reader, read_features(reader, &h, err));
-	return r < 0 ? r : reader_take_event_desc(reader, err);
+	return r < 0 ? r : forgive(reader, reader_take_event_desc(reader, err));
 }
 
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err)
@@ -212,6 +212,8 @@ int reader_open_header(struct perfev_reader *reader, struct perfev_error *err)
 	const unsigned char *data = reader_need(reader, HEADER_PIPE);
 	int r;
 
+	if (reader->stream_error)
+		return error_errno(err, reader->stream_error, "cannot read %.200s", reader->name);
 	if (!data)
 		return not_a_recording(reader, err);
 	r = read_magic(reader, data, err);

@@ -16,24 +16,25 @@
 #include <stdlib.h>
 
 #define RINGS_MAX 65536
+#define IDS_MAX	  (1u << 24)
 
 static struct reader_ring *get_ring(struct perfev_reader *reader, uint64_t number)
 {
 	struct reader_loss *loss = &reader->loss;
+	const uint64_t *index = map_find(&loss->numbers, number);
 	struct reader_ring *rings;
-	size_t i;
 
-	for (i = 0; i < loss->count; i++)
-		if (loss->rings[i].number == number)
-			return &loss->rings[i];
+	if (index)
+		return &loss->rings[*index];
 	if (loss->count >= RINGS_MAX)
 		return NULL;
 	rings = array_grow(loss->rings, &loss->room, loss->count, sizeof(*rings));
 	if (!rings)
 		return NULL;
 	loss->rings = rings;
+	if (!map_put(&loss->numbers, number, loss->count))
+		return NULL;
 	memset(&rings[loss->count], 0, sizeof(*rings));
-	rings[loss->count].number = number;
 	return &rings[loss->count++];
 }
 
@@ -49,25 +50,17 @@ void reader_take_id_index(struct perfev_reader *reader, const struct perfev_reco
 	count = load_u64(at - 8, swapped);
 	if (count > (record->size - 16) / 32)
 		count = (record->size - 16) / 32;
-	for (i = 0; i < count; i++, at += 32) {
-		struct reader_id_ring *all = array_grow(reader->loss.ids, &reader->loss.id_room,
-							reader->loss.id_count, sizeof(*all));
-
-		if (!all)
+	for (i = 0; i < count && reader->loss.ids.count < IDS_MAX; i++, at += 32)
+		if (!map_put(&reader->loss.ids, load_u64(at, swapped), load_u64(at + 8, swapped)))
 			return;
-		reader->loss.ids = all;
-		all[reader->loss.id_count].id = load_u64(at, swapped);
-		all[reader->loss.id_count++].ring = load_u64(at + 8, swapped);
-	}
 }
 
 static uint64_t ring_of(const struct perfev_reader *reader, uint64_t id, const struct perfev_id *trailer)
 {
-	size_t i;
+	const uint64_t *ring = map_find(&reader->loss.ids, id);
 
-	for (i = 0; i < reader->loss.id_count; i++)
-		if (reader->loss.ids[i].id == id)
-			return reader->loss.ids[i].ring;
+	if (ring)
+		return *ring;
 	return trailer->present & PERF_SAMPLE_CPU ? trailer->cpu : 0;
 }
 

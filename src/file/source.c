@@ -102,7 +102,7 @@ static int map(struct source *ret, uint64_t size)
 		return -EFBIG;
 	at = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, ret->fd, 0);
 	if (at == MAP_FAILED)
-		return -errno;
+		return errno == ENODEV ? 0 : -errno; /* files of sysfs: they are read */
 	madvise(at, (size_t)size, MADV_SEQUENTIAL);
 	ret->data = at;
 	ret->size = size;
@@ -110,21 +110,41 @@ static int map(struct source *ret, uint64_t size)
 	return 0;
 }
 
+static int copy(struct source *ret, uint64_t size)
+{
+	int64_t n = 1;
+
+	if (size > SIZE_MAX)
+		return -EFBIG;
+	ret->owned = malloc((size_t)size);
+	if (!ret->owned)
+		return -ENOMEM;
+	while (ret->size < size && n > 0) {
+		n = source_read(ret, (unsigned char *)ret->owned + ret->size, (size_t)(size - ret->size));
+		if (n > 0)
+			ret->size += (uint64_t)n;
+	}
+	ret->data = ret->owned;
+	return n < 0 ? (int)n : 0;
+}
+
 int source_open(struct source *ret, const char *path, enum source_mode mode)
 {
+	int flags = O_RDONLY | O_CLOEXEC | (mode == SOURCE_FILE ? O_NONBLOCK : 0), r = 0;
 	struct stat st;
-	int r = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	ret->fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
+	ret->fd = strcmp(path, "-") ? open(path, flags) : fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (ret->fd < 0)
 		return -errno;
 	if (fstat(ret->fd, &st) < 0)
 		r = -errno;
 	else if (S_ISDIR(st.st_mode))
 		r = -EISDIR;
-	else if (mode == SOURCE_MAP && S_ISREG(st.st_mode) && st.st_size > 0)
-		r = map(ret, (uint64_t)st.st_size);
+	else if (!S_ISREG(st.st_mode))
+		r = mode == SOURCE_FILE ? -EINVAL : 0;
+	else if (mode != SOURCE_STREAM && st.st_size > 0)
+		r = mode == SOURCE_COPY ? copy(ret, (uint64_t)st.st_size) : map(ret, (uint64_t)st.st_size);
 	if (r < 0)
 		source_close(ret);
 	return r;
@@ -136,6 +156,7 @@ void source_close(struct source *source)
 		munmap((void *)(uintptr_t)source->data, (size_t)source->size);
 	if (source->fd >= 0)
 		close(source->fd);
+	free(source->owned);
 	memset(source, 0, sizeof(*source));
 	source->fd = -1;
 }

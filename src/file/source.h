@@ -13,15 +13,20 @@ struct source {
 	uint64_t size;		   /* of those */
 	int fd;			   /* -1: memory */
 	bool mapped;
+	void *owned;	  /* a copy of the file; data points to it */
 	uint64_t dropped; /* pages before this left memory */
 };
 
 enum source_mode {
-	SOURCE_MAP,   /* map a regular file; read others as streams */
-	SOURCE_STREAM /* read it as a stream, whatever it is */
+	SOURCE_MAP,    /* map a regular file; read others as streams */
+	SOURCE_COPY,   /* the same, but read a regular file into memory: it may be cut by others */
+	SOURCE_STREAM, /* read it as a stream, whatever it is */
+	SOURCE_FILE    /* map a regular file, and open nothing else: a name that somebody else chose may be
+			* that of a pipe or a device, where opening alone can wait for ever */
 };
 
-/* source_open() - @path, or standard input for "-". Return: 0, or a negative errno (also -EISDIR). */
+/* source_open() - @path, or standard input for "-". Return: 0, or a negative errno (also -EISDIR, and
+ * -EINVAL for what is no regular file and has to be). */
 int source_open(struct source *ret, const char *path, enum source_mode mode);
 void source_open_memory(struct source *ret, struct perfev_bytes bytes);
 void source_close(struct source *source);

@@ -10,48 +10,17 @@
  * Records are noted, not copied; neighbours in memory become one piece, so that a whole pass over the
  * rings is a few pieces and one system call.
  */
-#include "output.h"
+#include "writer.h"
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/load.h"
 #include "base/opts.h"
 #include "decode/layout.h"
 
-#include <perfev/reader.h>
-#include <perfev/writer.h>
-
 #include <errno.h>
 #include <stdlib.h>
 
-#define HEADER_SIZE	104
-#define PIECES_MAX	256
-#define STRING_STEP	64
-#define FEATURE_REC_MAX (65535 - 16)
-
-struct writer_event {
-	char *name;
-	struct perf_event_attr attr;
-	uint64_t *ids;
-	size_t id_count;
-};
-
-struct perfev_writer {
-	struct output output;
-	char *path;
-	bool started, finished;
-	struct writer_event *events;
-	size_t event_count, event_room;
-	uint32_t attr_size; /* of all events: the smallest that holds each */
-	uint64_t attrs_offset, data_offset;
-	struct perfev_bytes pieces[PIECES_MAX];
-	size_t piece_count;
-	unsigned char round[8]; /* a FINISHED_ROUND record */
-	struct {
-		struct buffer bytes;
-		bool set;
-	} features[PERFEV_FEATURE_COUNT];
-};
+#define HEADER_SIZE 104
 
 /* ---- attrs --------------------------------------------------------------------------------------- */
 
@@ -81,6 +50,11 @@ int perfev_writer_add_event(struct perfev_writer *writer, const char *name,
 	struct writer_event *events, *event;
 	uint32_t size;
 
+	if (writer->started)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot add event %.100s to %.200s: its table of events is written; add it "
+				 "before perfev_writer_start()",
+				 name, writer->path);
 	events = array_grow(writer->events, &writer->event_room, writer->event_count,
 			    sizeof(*events));
 	if (!events)
@@ -134,25 +108,25 @@ int perfev_writer_open(struct perfev_writer **ret, const char *path,
 	r = output_open(&writer->output, path, full.keep);
 	if (r < 0) {
 		perfev_writer_close(writer);
-		return error_errno(err, r, "cannot write %s", path);
+		return error_errno(err, r, "cannot write %.200s", path);
 	}
 	*ret = writer;
 	return 0;
 }
 
-static int failed(const struct perfev_writer *writer, int r, struct perfev_error *err)
+int writer_failed(const struct perfev_writer *writer, int r, struct perfev_error *err)
 {
 	const char *name = writer->output.stream ? "standard output" : writer->path;
 
 	if (r == -ENOSPC || r == -EDQUOT)
 		return error_set(err, r, PERFEV_WHY_DISK, writer->output.offset,
-				 "cannot write %s: %s after %llu bytes, which stay readable; make room, or "
+				 "cannot write %.200s: %s after %llu bytes, which stay readable; make room, or "
 				 "record less",
 				 name, r == -ENOSPC ? "the disk is full" : "the quota is used up",
 				 (unsigned long long)writer->output.offset);
 	if (r == -ENOMEM)
 		return error_memory(err);
-	error_errno(err, r, "cannot write %s", name);
+	error_errno(err, r, "cannot write %.200s", name);
 	if (err)
 		err->why = PERFEV_WHY_DISK;
 	return r;
@@ -180,7 +154,7 @@ static void fill_header(const struct perfev_writer *writer, unsigned char *h, ui
 		}
 }
 
-static int put_attr(const struct perfev_writer *writer, struct buffer *to,
+int writer_put_attr(const struct perfev_writer *writer, struct buffer *to,
 		    const struct writer_event *event)
 {
 	struct perf_event_attr attr = event->attr;
@@ -204,7 +178,7 @@ static int build_head(struct perfev_writer *writer, struct buffer *head)
 	for (i = 0; i < writer->event_count; i++) {
 		uint64_t section[2] = {ids_at, writer->events[i].id_count * 8};
 
-		if (put_attr(writer, head, &writer->events[i]) < 0 ||
+		if (writer_put_attr(writer, head, &writer->events[i]) < 0 ||
 		    buffer_append(head, section, sizeof(section)) < 0)
 			return -ENOMEM;
 		ids_at += section[1];
@@ -214,7 +188,7 @@ static int build_head(struct perfev_writer *writer, struct buffer *head)
 	return 0;
 }
 
-static int put_record(struct buffer *to, uint32_t type, size_t size)
+int writer_put_record(struct buffer *to, uint32_t type, size_t size)
 {
 	unsigned char *header = buffer_extend(to, 8);
 
@@ -225,8 +199,9 @@ static int put_record(struct buffer *to, uint32_t type, size_t size)
 	return 0;
 }
 
-/* The streamed form: a HEADER_ATTR record for each event. Ids that do not fit one record are put on
- * several, as an event may have more than 8,000. */
+/* The streamed form: a HEADER_ATTR record for each event. Ids that do not fit one record, as an event may
+ * have more than 8,000, go on in another, which a reader takes for an event of the same kind: the names of
+ * events, which are told by their order, are left out then by their size. */
 static int build_stream_head(struct perfev_writer *writer, struct buffer *head)
 {
 	const size_t most = (65528 - 8 - sizeof(struct perf_event_attr)) / 8;
@@ -239,41 +214,20 @@ static int build_stream_head(struct perfev_writer *writer, struct buffer *head)
 		return -ENOMEM;
 	for (i = 0; i < writer->event_count; i++) {
 		const struct writer_event *event = &writer->events[i];
-		size_t n = event->id_count < most ? event->id_count : most;
+		size_t at = 0;
 
-		if (put_record(head, PERFEV_RECORD_HEADER_ATTR, 8 + writer->attr_size + n * 8) < 0 ||
-		    put_attr(writer, head, event) < 0 || buffer_append(head, event->ids, n * 8) < 0)
-			return -ENOMEM;
+		do {
+			size_t n = event->id_count - at < most ? event->id_count - at : most;
+
+			if (writer_put_record(head, PERFEV_RECORD_HEADER_ATTR, 8 + writer->attr_size + n * 8) < 0 ||
+			    writer_put_attr(writer, head, event) < 0 ||
+			    buffer_append(head, event->ids + at, n * 8) < 0)
+				return -ENOMEM;
+			at += n;
+		} while (at < event->id_count);
 	}
 	return 0;
 }
-
-static int put_string(struct buffer *to, const char *text);
-
-/* EVENT_DESC: the events again, with their names. */
-static int describe_events(struct perfev_writer *writer)
-{
-	struct buffer *to = &writer->features[PERFEV_FEATURE_EVENT_DESC].bytes;
-	uint32_t head[2] = {(uint32_t)writer->event_count, writer->attr_size};
-	size_t i;
-
-	to->size = 0;
-	if (buffer_append(to, head, sizeof(head)) < 0)
-		return -ENOMEM;
-	for (i = 0; i < writer->event_count; i++) {
-		const struct writer_event *event = &writer->events[i];
-		uint32_t count = (uint32_t)event->id_count;
-
-		if (put_attr(writer, to, event) < 0 || buffer_append(to, &count, 4) < 0 ||
-		    put_string(to, event->name) < 0 ||
-		    buffer_append(to, event->ids, event->id_count * 8) < 0)
-			return -ENOMEM;
-	}
-	writer->features[PERFEV_FEATURE_EVENT_DESC].set = true;
-	return 0;
-}
-
-static int stream_feature(struct perfev_writer *writer, unsigned feature, struct perfev_error *err);
 
 int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err)
 {
@@ -283,20 +237,20 @@ int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err)
 
 	if (writer->started || !writer->event_count)
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
-				 "cannot start writing %s: %s", writer->path,
+				 "cannot start writing %.200s: %s", writer->path,
 				 writer->started ? "it was started already" : "it has no event");
 	r = writer->output.stream ? build_stream_head(writer, &head) : build_head(writer, &head);
 	if (r == 0)
-		r = describe_events(writer);
+		r = writer_describe_events(writer);
 	piece.data = head.data;
 	piece.size = head.size;
 	if (r == 0)
 		r = output_write(&writer->output, &piece, 1);
 	buffer_free(&head);
 	if (r < 0)
-		return failed(writer, r, err);
+		return writer_failed(writer, r, err);
 	writer->started = true;
-	return writer->output.stream ? stream_feature(writer, PERFEV_FEATURE_EVENT_DESC, err) : 0;
+	return writer->output.stream ? writer_stream_features(writer, err) : 0;
 }
 
 /* ---- records ------------------------------------------------------------------------------------------- */
@@ -325,11 +279,24 @@ static int note(struct perfev_writer *writer, const void *data, size_t size, str
 	return 0;
 }
 
+/* Records have their place between the header and the sections. */
+static int check_state(const struct perfev_writer *writer, struct perfev_error *err)
+{
+	if (writer->started && !writer->finished)
+		return 0;
+	return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+			 "cannot write a record to %.200s: records go between perfev_writer_start() and "
+			 "perfev_writer_finish()",
+			 writer->path);
+}
+
 int perfev_writer_append(struct perfev_writer *writer, const struct perfev_record *record,
 			 struct perfev_error *err)
 {
-	int r = note(writer, record->data, record->size, err);
+	int r = check_state(writer, err);
 
+	if (r == 0)
+		r = note(writer, record->data, record->size, err);
 	return r < 0 ? r : note(writer, record->tail.data, record->tail.size, err);
 }
 
@@ -340,182 +307,19 @@ int perfev_writer_flush(struct perfev_writer *writer, struct perfev_error *err)
 	if (writer->piece_count)
 		r = output_write(&writer->output, writer->pieces, writer->piece_count);
 	writer->piece_count = 0;
-	return r < 0 ? failed(writer, r, err) : 0;
+	return r < 0 ? writer_failed(writer, r, err) : 0;
 }
 
 int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err)
 {
-	int r = note(writer, writer->round, sizeof(writer->round), err);
+	int r = check_state(writer, err);
 
+	if (r == 0)
+		r = note(writer, writer->round, sizeof(writer->round), err);
 	return r < 0 ? r : perfev_writer_flush(writer, err);
 }
 
-/* ---- features -------------------------------------------------------------------------------------------- */
-
-/* u32 length, text, zeros up to a multiple of 64. */
-static int put_string(struct buffer *to, const char *text)
-{
-	size_t size = strlen(text) + 1, padded = (size + STRING_STEP - 1) / STRING_STEP * STRING_STEP;
-	uint32_t length = (uint32_t)padded;
-	unsigned char *at;
-
-	if (buffer_append(to, &length, 4) < 0)
-		return -ENOMEM;
-	at = buffer_extend(to, padded);
-	if (!at)
-		return -ENOMEM;
-	memcpy(at, text, size);
-	return 0;
-}
-
-/* In a stream a feature is a record; one that is too large for a record is left out, as perf does. */
-static int stream_feature(struct perfev_writer *writer, unsigned feature, struct perfev_error *err)
-{
-	const struct buffer *bytes = &writer->features[feature].bytes;
-	struct buffer record = {NULL, 0, 0, 0};
-	uint64_t number = feature;
-	struct perfev_bytes piece;
-	int r;
-
-	if (bytes->size > FEATURE_REC_MAX)
-		return 0;
-	r = put_record(&record, PERFEV_RECORD_HEADER_FEATURE, 16 + bytes->size);
-	if (r == 0)
-		r = buffer_append(&record, &number, 8);
-	if (r == 0)
-		r = buffer_append(&record, bytes->data, bytes->size);
-	piece.data = record.data;
-	piece.size = record.size;
-	if (r == 0)
-		r = perfev_writer_flush(writer, err);
-	if (r == 0) {
-		r = output_write(&writer->output, &piece, 1);
-		if (r < 0)
-			r = failed(writer, r, err);
-	}
-	buffer_free(&record);
-	return r;
-}
-
-static struct buffer *begin_feature(struct perfev_writer *writer, unsigned feature)
-{
-	if (feature >= PERFEV_FEATURE_COUNT)
-		return NULL;
-	writer->features[feature].bytes.size = 0;
-	writer->features[feature].set = true;
-	return &writer->features[feature].bytes;
-}
-
-static int end_feature(struct perfev_writer *writer, unsigned feature, int r, struct perfev_error *err)
-{
-	if (r < 0)
-		return error_memory(err);
-	return writer->output.stream && writer->started ? stream_feature(writer, feature, err) : 0;
-}
-
-static int no_feature(unsigned feature, struct perfev_error *err)
-{
-	return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
-			 "cannot write feature %u: numbers go up to %d", feature,
-			 PERFEV_FEATURE_COUNT - 1);
-}
-
-int perfev_writer_put_feature(struct perfev_writer *writer, unsigned feature,
-			      struct perfev_bytes section, struct perfev_error *err)
-{
-	struct buffer *to = begin_feature(writer, feature);
-
-	if (!to)
-		return no_feature(feature, err);
-	return end_feature(writer, feature, buffer_append(to, section.data, section.size), err);
-}
-
-int perfev_writer_put_string(struct perfev_writer *writer, unsigned feature, const char *text,
-			     struct perfev_error *err)
-{
-	struct buffer *to = begin_feature(writer, feature);
-
-	if (!to)
-		return no_feature(feature, err);
-	return end_feature(writer, feature, put_string(to, text), err);
-}
-
-int perfev_writer_put_strings(struct perfev_writer *writer, unsigned feature,
-			      const char *const *texts, size_t count, struct perfev_error *err)
-{
-	struct buffer *to = begin_feature(writer, feature);
-	uint32_t n = (uint32_t)count;
-	size_t i;
-	int r;
-
-	if (!to)
-		return no_feature(feature, err);
-	r = buffer_append(to, &n, 4);
-	for (i = 0; r == 0 && i < count; i++)
-		r = put_string(to, texts[i]);
-	return end_feature(writer, feature, r, err);
-}
-
-/* header, s32 pid, 20 bytes, u8 size, 3 reserved, filename padded to 64: 36 + n * 64 bytes */
-static int put_build_id(struct buffer *to, const struct perfev_build_id *entry)
-{
-	size_t name = strlen(entry->filename) + 1;
-	size_t padded = (name + STRING_STEP - 1) / STRING_STEP * STRING_STEP;
-	unsigned char *at;
-
-	if (padded > 4096)
-		return 0;
-	at = buffer_extend(to, 36 + padded);
-	if (!at)
-		return -ENOMEM;
-	store_u16(at + 4, (uint16_t)(entry->misc | PERF_RECORD_MISC_EXT_RESERVED));
-	store_u16(at + 6, (uint16_t)(36 + padded));
-	store_u32(at + 8, (uint32_t)entry->pid);
-	memcpy(at + 12, entry->id, entry->size <= 20 ? entry->size : 20);
-	at[32] = entry->size <= 20 ? entry->size : 20;
-	memcpy(at + 36, entry->filename, name);
-	return 0;
-}
-
-int perfev_writer_put_build_ids(struct perfev_writer *writer, const struct perfev_build_id *entries,
-				size_t count, struct perfev_error *err)
-{
-	struct buffer *to = begin_feature(writer, PERFEV_FEATURE_BUILD_ID);
-	size_t i;
-	int r = 0;
-
-	for (i = 0; r == 0 && i < count; i++)
-		r = put_build_id(to, &entries[i]);
-	if (r < 0)
-		return error_memory(err);
-	return 0; /* a stream has them in records of their own, or in MMAP2 */
-}
-
 /* ---- finishing ---------------------------------------------------------------------------------------------- */
-
-/* The table of features and their bytes, behind the records. */
-static int build_features(struct perfev_writer *writer, struct buffer *tail)
-{
-	uint64_t at = writer->output.offset;
-	unsigned i;
-
-	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
-		at += writer->features[i].set ? 16 : 0;
-	for (i = 0; i < PERFEV_FEATURE_COUNT; i++) {
-		uint64_t section[2] = {at, writer->features[i].bytes.size};
-
-		if (!writer->features[i].set)
-			continue;
-		if (buffer_append(tail, section, sizeof(section)) < 0)
-			return -ENOMEM;
-		at += section[1];
-	}
-	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
-		if (writer->features[i].set && buffer_append(tail, writer->features[i].bytes.data,
-							     writer->features[i].bytes.size) < 0)
-			return -ENOMEM;
-	return 0;
-}
 
 static int finish_file(struct perfev_writer *writer)
 {
@@ -523,7 +327,7 @@ static int finish_file(struct perfev_writer *writer)
 	unsigned char header[HEADER_SIZE];
 	struct buffer tail = {NULL, 0, 0, 0};
 	struct perfev_bytes piece;
-	int r = build_features(writer, &tail), rewritten;
+	int r = writer_build_features(writer, &tail), rewritten;
 	unsigned i;
 
 	piece.data = tail.data;
@@ -546,15 +350,15 @@ int perfev_writer_finish(struct perfev_writer *writer, struct perfev_error *err)
 
 	if (!writer->started || writer->finished)
 		return 0;
-	/* a data size of 0 would say that the recording was cut short */
-	if (!writer->output.stream && writer->output.offset == writer->data_offset)
-		note(writer, writer->round, sizeof(writer->round), NULL);
 	r = perfev_writer_flush(writer, err);
+	/* a data size of 0 would say that the recording was cut short */
+	if (r == 0 && !writer->output.stream && writer->output.offset == writer->data_offset)
+		r = perfev_writer_round(writer, err);
 	if (r < 0)
 		return r;
 	writer->finished = true;
 	r = writer->output.stream ? 0 : finish_file(writer);
-	return r < 0 ? failed(writer, r, err) : 0;
+	return r < 0 ? writer_failed(writer, r, err) : 0;
 }
 
 uint64_t perfev_writer_bytes(const struct perfev_writer *writer)

@@ -97,11 +97,17 @@ int perfev_profile_write_folded(const struct perfev_profile *profile, int event,
 				const struct perfev_sink *sink, struct perfev_error *err)
 {
 	struct arena arena = {NULL};
-	struct line *lines = malloc((profile->node_count + 1) * sizeof(*lines));
+	struct line *lines;
 	size_t count = 0;
 	uint32_t i;
-	int r = lines ? 0 : -ENOMEM;
+	int r;
 
+	if (event >= (int)profile->event_count)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot write the stacks of event %d: there are %zu", event,
+				 profile->event_count);
+	lines = malloc((profile->node_count + 1) * sizeof(*lines));
+	r = lines ? 0 : -ENOMEM;
 	for (i = 0; r == 0 && i < profile->node_count; i++) {
 		const struct node *node = &profile->nodes[i];
 

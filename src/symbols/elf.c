@@ -71,7 +71,7 @@ int elf_open(struct elf *ret, const char *path)
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = source_open(&ret->source, path, SOURCE_MAP);
+	r = source_open(&ret->source, path, SOURCE_FILE);
 	if (r < 0)
 		return r;
 	r = ret->source.data ? read_header(ret) : -ENOEXEC;
@@ -97,8 +97,8 @@ const char *elf_string(const struct elf *elf, const struct elf_section *strings,
 {
 	const unsigned char *data = elf_bytes(elf, strings);
 
-	if (!data || offset >= strings->size ||
-	    !memchr(data + offset, 0, (size_t)(strings->size - offset)))
+	/* a table of strings ends in a zero: so each of them ends, and none has to be searched for its end */
+	if (!data || offset >= strings->size || data[strings->size - 1])
 		return NULL;
 	return (const char *)data + offset;
 }
@@ -217,7 +217,7 @@ bool elf_symbol(const struct elf *elf, const struct elf_section *table, uint64_t
 {
 	const unsigned char *s = elf_bytes(elf, table);
 
-	if (!s || index >= table->size / table->entry_size)
+	if (index >= elf_symbol_count(elf, table)) /* also when its entries are too short for one */
 		return false;
 	s += index * table->entry_size;
 	ret->name = load_u32(s, elf->swap);

@@ -10,16 +10,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define KSYMBOLS_MAX 65536 /* far more than kernels have: they are looked through one by one */
+
 /* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
 static void feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *mmap)
 {
 	static const char name[] = "[kernel.kallsyms]";
-	const char *symbol = mmap->filename + sizeof(name) - 1;
 
 	if (strncmp(mmap->filename, name, sizeof(name) - 1) || s->kernel_ref)
 		return;
 	s->kernel_ref = mmap->pgoff;
-	s->kernel_ref_stext = !strcmp(symbol, "_stext");
+	s->kernel_ref_stext = !strcmp(mmap->filename + sizeof(name) - 1, "_stext");
 }
 
 static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
@@ -98,9 +99,11 @@ static int feed_fork(struct perfev_symbols *s, const struct perfev_record *recor
 
 static int add_ksymbol(struct perfev_symbols *s, const struct perfev_ksymbol *k)
 {
-	struct ksymbol *all =
-		array_grow(s->ksymbols, &s->ksymbol_room, s->ksymbol_count, sizeof(*all));
+	struct ksymbol *all;
 
+	if (s->ksymbol_count >= KSYMBOLS_MAX)
+		return 0;
+	all = array_grow(s->ksymbols, &s->ksymbol_room, s->ksymbol_count, sizeof(*all));
 	if (!all)
 		return -ENOMEM;
 	s->ksymbols = all;

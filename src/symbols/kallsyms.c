@@ -115,6 +115,7 @@ static int take_line(struct kallsyms *k, char *line)
 	} else if (!k->ref_stext && !strcmp(name, "_stext")) {
 		k->ref_stext = s.start;
 	}
+	k->hidden |= !s.start;
 	if (!s.start || !is_wanted(type, name))
 		return 0;
 	s.end = s.start;
@@ -130,12 +131,14 @@ static int parse(struct kallsyms *k)
 	for (; line < end; line = newline + 1) {
 		newline = memchr(line, '\n', (size_t)(end - line));
 		if (!newline)
-			break;
+			newline = end; /* the last line of a file that somebody edited */
 		*newline = 0;
 		if (take_line(k, line) < 0)
 			return -ENOMEM;
 	}
-	return k->table.count ? table_finish(&k->table) : -ENODATA;
+	if (!k->table.count)
+		return k->hidden ? -ENODATA : -EINVAL;
+	return table_finish(&k->table);
 }
 
 int kallsyms_load(struct kallsyms *ret, const char *path)

@@ -12,10 +12,12 @@ struct kallsyms {
 	char **modules; /* "[name]", by symbol.module - 1 */
 	size_t module_count, module_room;
 	uint64_t ref_text, ref_stext; /* addresses of _text and _stext; 0: hidden */
+	bool hidden; /* some addresses are zero */
 };
 
 /* kallsyms_load() - read and index a file of that format (lines of: address type name [module])
- * Return: 0; -ENODATA when its addresses are all zero: hidden from this user; another negative errno. */
+ * Return: 0; -ENODATA when its addresses are all zero: hidden from this user; -EINVAL when it has no symbol;
+ * another negative errno. */
 int kallsyms_load(struct kallsyms *ret, const char *path);
 void kallsyms_free(struct kallsyms *kallsyms);
 

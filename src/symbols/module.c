@@ -155,9 +155,10 @@ static int read_stubs(struct module *module, const struct elf *elf)
 
 		index = elf->wide ? load_u64(r + 8, elf->swap) >> 32 : load_u32(r + 4, elf->swap) >> 8;
 		/* the stub of a function that is chosen at run time has no name but that it is one */
-		s.name = index && elf_symbol(elf, &symbols, index, &symbol)
-				 ? elf_string(elf, &strings, symbol.name)
-				 : "";
+		if (!index)
+			s.name = "";
+		else if (elf_symbol(elf, &symbols, index, &symbol))
+			s.name = elf_string(elf, &strings, symbol.name);
 		if (s.name && table_add(&module->table, &s) < 0)
 			return -ENOMEM;
 	}
@@ -258,6 +259,10 @@ static void find_file(struct module *module, const struct module_places *places)
 		say(module, "%s", "it is no file: code that was made at run time");
 		return;
 	}
+	if (module->name[0] != '/') { /* the vdso: a file of that name here is another thing */
+		say(module, "%s", "it is the recorded kernel's, and this kernel has another or none");
+		return;
+	}
 	snprintf(path, sizeof(path), "%s%s", places->symfs ? places->symfs : "", module->name);
 	fit = try_file(module, path, &module->elf, &error);
 	if (fit != FIT_YES) {
@@ -318,11 +323,13 @@ int module_load(struct module *module, const struct module_places *places)
 	if (!module->has_elf)
 		return 0;
 	r = read_symbols(module);
-	if (r < 0)
-		return r;
 	explain_gaps(module);
-	module->keys = calloc(module->table.count + 1, sizeof(*module->keys));
-	return module->keys ? 0 : -ENOMEM;
+	if (r == 0)
+		module->keys = calloc(module->table.count + 1, sizeof(*module->keys));
+	if (module->keys)
+		return 0;
+	table_free(&module->table); /* what is half read is not asked */
+	return -ENOMEM;
 }
 
 uint64_t module_address(const struct module *module, uint64_t offset)

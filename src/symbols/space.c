@@ -204,10 +204,12 @@ int space_map(struct spaces *spaces, struct space_process *process, const struct
 
 int space_fork(struct spaces *spaces, struct space_process *parent, struct space_process *child)
 {
+	if (parent == child)
+		return 0;
 	put_mappings(child);
 	free_threads(child);
 	child->generation = ++spaces->generations;
-	if (!parent->mappings || parent == child)
+	if (!parent->mappings)
 		return 0;
 	if (parent->mappings->owners == UINT32_MAX)
 		return own_mappings(child) ? 0 : -ENOMEM;

@@ -76,7 +76,8 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->places.symfs = s->symfs;
 	s->cache = calloc(CACHE_SIZE, sizeof(*s->cache));
 	s->kernel_generation = ++s->spaces.generations;
-	if (!s->cache || add_fixed_modules(s) < 0) {
+	if (!s->cache || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
+	    add_fixed_modules(s) < 0) {
 		perfev_symbols_free(s);
 		return error_memory(err);
 	}
@@ -98,6 +99,7 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	free(symbols->modules);
 	free(symbols->module_slots);
 	free(symbols->ids);
+	map_free(&symbols->id_of_name);
 	free(symbols->frames);
 	free(symbols->nameless);
 	free(symbols->cache);
@@ -403,16 +405,19 @@ int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_
 {
 	struct recorded_id *ids =
 		array_grow(symbols->ids, &symbols->id_room, symbols->id_count, sizeof(*ids));
+	const char *name = intern(&symbols->names, entry->filename);
+	uint64_t *index;
 
-	if (!ids)
+	if (ids)
+		symbols->ids = ids;
+	if (!ids || !name)
 		return error_memory(err);
-	symbols->ids = ids;
-	ids[symbols->id_count].filename = intern(&symbols->names, entry->filename);
-	if (!ids[symbols->id_count].filename)
+	index = map_put(&symbols->id_of_name, (uintptr_t)name, symbols->id_count);
+	if (!index)
 		return error_memory(err);
+	*index = symbols->id_count; /* the last one counts */
 	ids[symbols->id_count].size = entry->size <= 20 ? entry->size : 20;
-	memcpy(ids[symbols->id_count].id, entry->id, sizeof(entry->id));
-	symbols->id_count++;
+	memcpy(ids[symbols->id_count++].id, entry->id, sizeof(entry->id));
 	return 0;
 }
 
@@ -430,11 +435,13 @@ int perfev_build_id_read(uint8_t ret[20], const char *path, struct perfev_error 
 		return r;
 	}
 	if (r != -ENOEXEC)
-		return error_errno(err, r, "cannot read the build-id of %s", path);
+		return error_errno(err, r, "cannot read the build-id of %.200s", path);
 	r = source_open(&source, path, SOURCE_STREAM);
 	if (r < 0)
-		return error_errno(err, r, "cannot read the build-id of %s", path);
+		return error_errno(err, r, "cannot read the build-id of %.200s", path);
 	size = source_read(&source, notes, sizeof(notes));
 	source_close(&source);
-	return size <= 0 ? (int)size : elf_notes_build_id(notes, (uint64_t)size, false, ret);
+	if (size < 0)
+		return error_errno(err, (int)size, "cannot read the build-id of %.200s", path);
+	return elf_notes_build_id(notes, (uint64_t)size, false, ret);
 }

@@ -7,6 +7,7 @@
 #include "space.h"
 
 #include "base/arena.h"
+#include "base/map.h"
 
 #include <perfev/symbols.h>
 
@@ -20,7 +21,6 @@ enum {
 };
 
 struct recorded_id {
-	const char *filename; /* interned */
 	uint8_t size, id[20];
 };
 
@@ -52,6 +52,7 @@ struct perfev_symbols {
 	size_t module_slot_count;
 	struct recorded_id *ids;
 	size_t id_count, id_room;
+	struct map id_of_name; /* the address of an interned name: the index of its last id */
 	struct perfev_frame *frames; /* by key */
 	size_t frame_count, frame_room;
 	uint32_t *nameless; /* hash of module and address: key + 1 */

@@ -56,11 +56,10 @@ static uint64_t module_hash(const char *name, const uint8_t *id, uint8_t id_size
 static bool is_module(const struct module *module, const char *name, const uint8_t *id,
 		      uint8_t id_size)
 {
-	if (strcmp(module->name, name))
-		return false;
-	if (!id_size || !module->recorded_id)
-		return id_size == 0 || !module->recorded_id;
-	return module->build_id_size == id_size && !memcmp(module->build_id, id, id_size);
+	uint8_t own = module->recorded_id ? module->build_id_size : 0;
+
+	return own == id_size && !strcmp(module->name, name) &&
+	       (!id_size || !memcmp(module->build_id, id, id_size));
 }
 
 static int grow_slots(struct perfev_symbols *s)
@@ -86,14 +85,12 @@ static int grow_slots(struct perfev_symbols *s)
 }
 
 /* What the BUILD_ID section says of a file, when its mapping does not. */
-static const struct recorded_id *find_id(const struct perfev_symbols *s, const char *name)
+static const struct recorded_id *find_id(struct perfev_symbols *s, const char *name)
 {
-	size_t i;
+	const char *key = s->id_count ? intern(&s->names, name) : NULL;
+	const uint64_t *index = key ? map_find(&s->id_of_name, (uintptr_t)key) : NULL;
 
-	for (i = s->id_count; i > 0; i--)
-		if (!strcmp(s->ids[i - 1].filename, name))
-			return &s->ids[i - 1];
-	return NULL;
+	return index ? &s->ids[*index] : NULL;
 }
 
 static struct module *new_module(const char *name, const uint8_t *id, uint8_t id_size)
@@ -161,7 +158,7 @@ static void kernel_why(struct perfev_symbols *s, const char *why)
 
 /* Whether this machine runs the kernel that was recorded, as far as build-ids tell: 1, 0, or -1 when
  * they do not. */
-static int same_kernel(const struct perfev_symbols *s)
+static int same_kernel(struct perfev_symbols *s)
 {
 	const struct recorded_id *recorded = find_id(s, "[kernel.kallsyms]");
 	uint8_t id[20];
@@ -232,5 +229,8 @@ int symbols_kernel(struct perfev_symbols *s)
 	}
 	s->kernel_keys = calloc(s->kallsyms.table.count + 1, sizeof(*s->kernel_keys));
 	s->kernel_modules = calloc(s->kallsyms.module_count + 1, sizeof(*s->kernel_modules));
-	return s->kernel_keys && s->kernel_modules ? 0 : -ENOMEM;
+	if (s->kernel_keys && s->kernel_modules)
+		return 0;
+	kallsyms_free(&s->kallsyms); /* what has no keys is not asked */
+	return -ENOMEM;
 }

@@ -84,8 +84,8 @@ def test_threads_that_start_later():
     """The process is attached while it is alone; its threads come afterwards."""
     code = ("import threading,time\n"
             "def work():\n"
-            "  end=time.time()+0.5\n"
-            "  while time.time()<end: sum(range(1000))\n"
+            "  end=time.thread_time()+0.25\n"
+            "  while time.thread_time()<end: sum(range(1000))\n"
             "time.sleep(0.5)\n"
             "t=[threading.Thread(target=work) for _ in range(2)]\n"
             "[x.start() for x in t]; [x.join() for x in t]\n")

@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Reads recordings of other tools with the command.
+
+    tests/data.py BUILD     the files are those below $PERFEV_TEST_DATA
+
+Each file is dumped in every form, in order and as far as it is readable: there is an answer, and it is
+no crash. Where the folder has a truth.json (by file: "counts" of records by type, "damage" met by an
+independent reader, "inner" counts of compressed records), the counts must be those.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+TIMEOUT = 120
+FORMS = ([], ["--stats"], ["--header"], ["--json"])
+
+
+def dump(command, path, arguments):
+    """(status, output, messages); a status of None is no answer in time."""
+    try:
+        done = subprocess.run([command, "dump", "-i", str(path), *arguments], capture_output=True,
+                              timeout=TIMEOUT, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return None, "", f"no answer in {TIMEOUT} s"
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def counts_of(output):
+    pairs = (line.rsplit(" ", 1) for line in output.splitlines() if " " in line)
+    return {name: int(count) for name, count in pairs}
+
+
+def answers(command, path):
+    """Every form gives an answer: a status of the command itself, and a reason when it is not 0."""
+    for form in FORMS:
+        for partial in ([], ["--partial"]):
+            status, _, messages = dump(command, path, form + partial)
+            if status is None or status < 0 or status > 100 or "Sanitizer" in messages:
+                return f"{' '.join(form + partial)}: status {status}: {messages[-2000:]}"
+            if status and not messages.strip():
+                return f"{' '.join(form + partial)}: status {status} without a word"
+    return None
+
+
+def sums(*parts):
+    total = {}
+    for part in parts:
+        for name, count in part.items():
+            name = "SIMPLEPERF_" + name[3:] if name.startswith("SP_") else name
+            total[name] = total.get(name, 0) + count
+    total["TOTAL"] = sum(total.values())
+    return total
+
+
+def counts(command, path, truth):
+    """None when the counts are as they should be. Without a codec those of compressed records are missing."""
+    wanted = sums(truth["counts"], truth.get("inner", {}))
+    status, output, messages = dump(command, path, ["--stats"])
+    if truth["damage"]:
+        return None if status else "taken, though it is damaged"
+    if status:
+        return messages.strip()
+    got = counts_of(output)
+    if got == sums(truth["counts"]):
+        return None
+    wrong = {name: (got.get(name, 0), wanted.get(name, 0)) for name in {*got, *wanted}
+             if got.get(name, 0) != wanted.get(name, 0)}
+    return f"counts (read, true): {wrong}" if wrong else None
+
+
+def is_recording(path):
+    with path.open("rb") as file:
+        return file.read(8) in (b"PERFILE2", b"2ELIFREP", b"PERFFILE")
+
+
+def main():
+    folder = os.environ.get("PERFEV_TEST_DATA")
+    if not folder:
+        print("SKIPPED: PERFEV_TEST_DATA names no folder with recordings")
+        print("0 passed, 0 failed, 1 skipped")
+        return 0
+    folder = pathlib.Path(folder)
+    command = str(pathlib.Path(sys.argv[1]).resolve() / "perfev")
+    truth_file = folder / "truth.json"
+    truth = json.loads(truth_file.read_text()) if truth_file.exists() else {}
+    passed = failed = 0
+
+    def judge(name, problem):
+        nonlocal passed, failed
+        if problem:
+            failed += 1
+            print(f"FAILED: {name}: {problem}")
+        else:
+            passed += 1
+
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        name = str(path.relative_to(folder))
+        if name not in truth and not is_recording(path):
+            continue
+        judge(f"{name}: answers", answers(command, path))
+        if name not in truth:
+            continue
+        judge(f"{name}: counts", counts(command, path, truth[name]))
+        twin = truth[name].get("twin_of")
+        if twin:
+            judge(f"{name}: as {twin}", None if dump(command, path, ["--stats"])[1] ==
+                  dump(command, folder / twin, ["--stats"])[1] else "other counts")
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel for tests. Descriptors: events from 1000 on, files from 100000 on, one epoll set. */
+#include "kernel.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENT_FD  1000
+#define FILE_FD	  100000
+#define EPOLL_FD  99999
+#define FILES_MAX 512
+#define POLLS_MAX 4096
+
+struct fake fake;
+
+static struct file {
+	char path[128];
+	char *text; /* NULL: error */
+	int error;
+	uint32_t uid;
+	bool used;
+} files[FILES_MAX];
+
+static struct {
+	const struct file *file;
+	size_t at;
+	bool open;
+} open_files[64];
+
+static struct {
+	int fd;
+	uint64_t number;
+} polls[POLLS_MAX];
+static int poll_count;
+
+/* ---- the script -------------------------------------------------------------------------------------- */
+
+void fake_reset(void)
+{
+	int i;
+
+	for (i = 0; i < fake.event_count; i++)
+		free(fake.events[i].page);
+	for (i = 0; i < FILES_MAX; i++)
+		free(files[i].text);
+	memset(files, 0, sizeof(files));
+	memset(open_files, 0, sizeof(open_files));
+	memset(&fake, 0, sizeof(fake));
+	poll_count = 0;
+	fake.uid = 1000;
+	fake.pid = 500;
+	fake.files_soft = 1024;
+	fake.files_hard = 4096;
+	fake.memlock_soft = fake.memlock_hard = 65536;
+}
+
+static struct file *find_file(const char *path)
+{
+	int i;
+
+	for (i = 0; i < FILES_MAX; i++)
+		if (files[i].used && !strcmp(files[i].path, path))
+			return &files[i];
+	return NULL;
+}
+
+static struct file *make_file(const char *path)
+{
+	struct file *file = find_file(path);
+	int i;
+
+	for (i = 0; !file && i < FILES_MAX; i++)
+		if (!files[i].used)
+			file = &files[i];
+	if (!file || strlen(path) >= sizeof(file->path))
+		abort();
+	free(file->text);
+	memset(file, 0, sizeof(*file));
+	file->used = true;
+	strcpy(file->path, path);
+	return file;
+}
+
+void fake_file(const char *path, const char *text)
+{
+	make_file(path)->text = strdup(text);
+}
+
+void fake_error(const char *path, int error)
+{
+	make_file(path)->error = error;
+}
+
+void fake_remove(const char *path)
+{
+	struct file *file = find_file(path);
+
+	if (!file)
+		return;
+	free(file->text);
+	memset(file, 0, sizeof(*file));
+}
+
+void fake_owner(const char *path, uint32_t uid)
+{
+	struct file *file = find_file(path);
+
+	if (!file)
+		file = make_file(path);
+	file->uid = uid;
+}
+
+void fake_process(int pid, int parent, const char *name, const char *threads)
+{
+	char path[64], text[256];
+	const char *at = threads;
+	int tid, n;
+
+	while (sscanf(at, "%d%n", &tid, &n) == 1) {
+		at += n;
+		snprintf(path, sizeof(path), "/proc/%d/comm", tid);
+		snprintf(text, sizeof(text), "%s\n", name);
+		fake_file(path, text);
+		snprintf(path, sizeof(path), "/proc/%d/status", tid);
+		snprintf(text, sizeof(text), "Name:\t%s\nUmask:\t0022\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n", name,
+			 pid, tid, parent);
+		fake_file(path, text);
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+		fake_file(path, name);
+	}
+}
+
+int fake_left(void)
+{
+	return fake.opened - fake.closed + fake.maps - fake.unmaps;
+}
+
+struct fake_event *fake_event_of(int fd)
+{
+	int index = fd - EVENT_FD;
+
+	return index >= 0 && index < fake.event_count && fake.events[index].open ? &fake.events[index] : NULL;
+}
+
+static struct fake_event *ring_owner(struct fake_event *event)
+{
+	while (event && event->output >= 0)
+		event = fake_event_of(event->output);
+	return event && event->page ? event : NULL;
+}
+
+bool fake_write(struct fake_event *event, const void *record, size_t size)
+{
+	struct fake_event *owner = ring_owner(event);
+	size_t bytes, i;
+
+	if (!owner)
+		abort();
+	bytes = owner->mapped - FAKE_PAGE;
+	if (bytes - (owner->page->data_head - owner->page->data_tail) <= size) {
+		event->lost++;
+		return false;
+	}
+	for (i = 0; i < size; i++)
+		owner->data[(owner->page->data_head + i) & (bytes - 1)] = ((const unsigned char *)record)[i];
+	owner->page->data_head += size;
+	event->ready = owner->ready = true;
+	return true;
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------ */
+
+static int check_group(const struct fake_event *event)
+{
+	const struct fake_event *leader;
+
+	if (event->group_fd == -1)
+		return 0;
+	leader = fake_event_of(event->group_fd);
+	if (!leader)
+		return -EBADF;
+	return leader->group_fd == -1 && leader->pid == event->pid && leader->cpu == event->cpu ? 0 : -EINVAL;
+}
+
+int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+{
+	struct fake_event *event = &fake.events[fake.event_count];
+	int r;
+
+	if (!attr)
+		return fake.null_attr_result ? fake.null_attr_result : -EFAULT;
+	if (fake.event_count == FAKE_EVENTS)
+		abort();
+	memset(event, 0, sizeof(*event));
+	memcpy(&event->attr, attr, sizeof(*attr));
+	event->pid = pid;
+	event->cpu = cpu;
+	event->group_fd = group_fd;
+	event->flags = flags;
+	event->output = -1;
+	event->fd = EVENT_FD + fake.event_count;
+	event->id = 7000 + (uint64_t)fake.event_count;
+	event->enabled = !attr->disabled;
+	r = fake.on_open ? fake.on_open(event, attr) : 0;
+	if (r == 0)
+		r = pid == -1 && cpu == -1 ? -EINVAL : check_group(event);
+	if (r == 0 && fake.open_files_max && fake.opened - fake.closed >= fake.open_files_max)
+		r = -EMFILE;
+	if (r < 0)
+		return r;
+	event->open = true;
+	fake.event_count++;
+	fake.opened++;
+	return event->fd;
+}
+
+static int set_output(struct fake_event *event, int target_fd)
+{
+	const struct fake_event *target = fake_event_of(target_fd);
+
+	if (!target)
+		return -EBADF;
+	if (!target->page || event->page || target == event || event->cpu != target->cpu ||
+	    (event->cpu == -1 && event->pid != target->pid) ||
+	    event->attr.use_clockid != target->attr.use_clockid)
+		return -EINVAL;
+	event->output = target_fd;
+	return 0;
+}
+
+int sys_ioctl(int fd, unsigned request, unsigned long argument)
+{
+	struct fake_event *event = fake_event_of(fd);
+	int r;
+
+	if (!event)
+		return -EBADF;
+	r = fake.on_ioctl ? fake.on_ioctl(event, request, argument) : 0;
+	if (r < 0)
+		return r;
+	if (request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE)
+		event->enabled = request == PERF_EVENT_IOC_ENABLE;
+	else if (request == PERF_EVENT_IOC_RESET)
+		event->count = 0;
+	else if (request == PERF_EVENT_IOC_SET_OUTPUT)
+		return set_output(event, (int)argument);
+	else if (request == PERF_EVENT_IOC_ID)
+		memcpy((void *)argument, &event->id, sizeof(event->id));
+	else
+		return -ENOTTY;
+	return 0;
+}
+
+int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
+{
+	struct fake_event *event = fake_event_of(fd);
+	size_t bytes = size - FAKE_PAGE;
+	int r;
+
+	if (!event || offset || event->page || event->output >= 0 || size < FAKE_PAGE ||
+	    (bytes & (bytes - 1)) || (event->attr.inherit && event->cpu == -1) || !writable)
+		return -EINVAL;
+	r = fake.on_map ? fake.on_map(event, size) : 0;
+	if (r < 0)
+		return r;
+	event->page = aligned_alloc(FAKE_PAGE, size);
+	if (!event->page)
+		return -ENOMEM;
+	memset(event->page, 0, size);
+	event->data = (unsigned char *)event->page + FAKE_PAGE;
+	event->mapped = size;
+	event->page->data_offset = FAKE_PAGE;
+	event->page->data_size = bytes;
+	fake.maps++;
+	*ret = event->page;
+	return 0;
+}
+
+void sys_munmap(void *at, size_t size)
+{
+	int i;
+
+	for (i = 0; i < fake.event_count; i++)
+		if (fake.events[i].page == at) {
+			if (fake.events[i].mapped != size)
+				abort();
+			free(at);
+			fake.events[i].page = NULL;
+			fake.unmaps++;
+			return;
+		}
+	abort(); /* what was not mapped */
+}
+
+size_t sys_page_size(void)
+{
+	return FAKE_PAGE;
+}
+
+static ssize_t read_event(const struct fake_event *event, void *buffer, size_t size)
+{
+	uint64_t words[8], format = event->attr.read_format;
+	size_t n = 0;
+
+	if (event->read_result)
+		return event->read_result == FAKE_EMPTY ? 0 : event->read_result;
+	if (format & PERF_FORMAT_GROUP)
+		words[n++] = 1;
+	else
+		words[n++] = event->count;
+	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
+		words[n++] = event->enabled_ns;
+	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
+		words[n++] = event->running_ns;
+	if (format & PERF_FORMAT_GROUP)
+		words[n++] = event->count;
+	if (format & PERF_FORMAT_ID)
+		words[n++] = event->id;
+	if (format & PERF_FORMAT_LOST)
+		words[n++] = event->lost;
+	if (size < n * 8)
+		return -ENOSPC;
+	memcpy(buffer, words, n * 8);
+	return (ssize_t)(n * 8);
+}
+
+static ssize_t read_file(int fd, void *buffer, size_t size)
+{
+	size_t i = (size_t)(fd - FILE_FD), left;
+
+	if (i >= sizeof(open_files) / sizeof(open_files[0]) || !open_files[i].open)
+		return -EBADF;
+	left = strlen(open_files[i].file->text) - open_files[i].at;
+	if (size > left)
+		size = left;
+	if (fake.read_most && size > fake.read_most)
+		size = fake.read_most;
+	memcpy(buffer, open_files[i].file->text + open_files[i].at, size);
+	open_files[i].at += size;
+	return (ssize_t)size;
+}
+
+ssize_t sys_read(int fd, void *buffer, size_t size)
+{
+	const struct fake_event *event = fake_event_of(fd);
+
+	return event ? read_event(event, buffer, size) : read_file(fd, buffer, size);
+}
+
+void sys_close(int fd)
+{
+	struct fake_event *event = fake_event_of(fd);
+	size_t i = (size_t)(fd - FILE_FD);
+
+	if (fd < 0)
+		return;
+	if (event)
+		event->open = false;
+	else if (fd == EPOLL_FD)
+		poll_count = 0;
+	else if (i < sizeof(open_files) / sizeof(open_files[0]) && open_files[i].open)
+		open_files[i].open = false;
+	else
+		abort(); /* a descriptor that is not open, or was closed twice */
+	fake.closed++;
+}
+
+/* ---- waiting -------------------------------------------------------------------------------------------------- */
+
+int sys_epoll_create(void)
+{
+	fake.opened++;
+	return EPOLL_FD;
+}
+
+int sys_epoll_add(int epoll_fd, int fd, uint64_t number)
+{
+	if (epoll_fd != EPOLL_FD || !fake_event_of(fd) || poll_count == POLLS_MAX)
+		return -EINVAL;
+	polls[poll_count].fd = fd;
+	polls[poll_count++].number = number;
+	return 0;
+}
+
+void sys_epoll_remove(int epoll_fd, int fd)
+{
+	int i;
+
+	(void)epoll_fd;
+	for (i = 0; i < poll_count; i++)
+		if (polls[i].fd == fd) {
+			polls[i] = polls[--poll_count];
+			return;
+		}
+	abort();
+}
+
+/* A wake-up is seen once; a hang-up always, and hides the wake-up. */
+int sys_epoll_wait(int epoll_fd, struct sys_ready *ret, int max, int timeout_ms)
+{
+	int i, n = 0, r = fake.wait_result;
+
+	(void)epoll_fd;
+	fake.waits++;
+	fake.wait_result = 0;
+	if (r < 0)
+		return r;
+	if (fake.on_wait)
+		fake.on_wait(timeout_ms);
+	for (i = 0; i < poll_count && n < max; i++) {
+		struct fake_event *event = fake_event_of(polls[i].fd);
+
+		if (!event || (!event->ready && !event->hung_up))
+			continue;
+		ret[n].number = polls[i].number;
+		ret[n].in = event->ready && !event->hung_up;
+		ret[n].hang_up = event->hung_up;
+		ret[n++].error = false;
+		event->ready = false;
+	}
+	if (!n && timeout_ms < 0)
+		abort(); /* it would sleep for ever */
+	if (!n)
+		fake.now_ms += timeout_ms;
+	return n;
+}
+
+int64_t sys_now_ms(void)
+{
+	return fake.now_ms;
+}
+
+/* ---- files -------------------------------------------------------------------------------------------------------- */
+
+int sys_open(const char *path)
+{
+	const struct file *file = find_file(path);
+	size_t i;
+
+	if (!file)
+		return -ENOENT;
+	if (!file->text)
+		return file->error ? file->error : -EISDIR;
+	for (i = 0; i < sizeof(open_files) / sizeof(open_files[0]); i++)
+		if (!open_files[i].open) {
+			open_files[i].open = true;
+			open_files[i].file = file;
+			open_files[i].at = 0;
+			fake.opened++;
+			return FILE_FD + (int)i;
+		}
+	return -EMFILE;
+}
+
+ssize_t sys_read_text(const char *path, char *buffer, size_t size)
+{
+	int fd = sys_open(path);
+	size_t used = 0;
+	ssize_t n;
+
+	buffer[0] = 0;
+	if (fd < 0)
+		return fd;
+	while (used + 1 < size && (n = sys_read(fd, buffer + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	sys_close(fd);
+	while (used && buffer[used - 1] == '\n')
+		used--;
+	buffer[used] = 0;
+	return (ssize_t)used;
+}
+
+static bool is_below(const char *path, const char *folder, const char **rest)
+{
+	size_t size = strlen(folder);
+
+	if (strncmp(path, folder, size) || path[size] != '/')
+		return false;
+	*rest = path + size + 1;
+	return true;
+}
+
+bool sys_can_read(const char *path)
+{
+	const struct file *file = find_file(path);
+	const char *rest;
+	int i;
+
+	if (file)
+		return !file->error;
+	for (i = 0; i < FILES_MAX; i++)
+		if (files[i].used && is_below(files[i].path, path, &rest))
+			return true;
+	return false;
+}
+
+struct sys_folder {
+	char names[8192];
+	char *at;
+};
+
+static void list_table(const char *path, char *to, size_t size)
+{
+	size_t used = 1;
+	int i;
+
+	strcpy(to, " ");
+	for (i = 0; i < FILES_MAX; i++) {
+		const char *rest;
+		char name[140];
+
+		if (!files[i].used || !is_below(files[i].path, path, &rest))
+			continue;
+		snprintf(name, sizeof(name), " %.*s ", (int)strcspn(rest, "/"), rest);
+		if (strstr(to, name) || used + strlen(name) >= size)
+			continue;
+		strcpy(to + used, name + 1);
+		used += strlen(name) - 1;
+	}
+}
+
+int sys_folder_open(struct sys_folder **ret, const char *path)
+{
+	const char *names = fake.on_list ? fake.on_list(path) : NULL;
+	struct sys_folder *folder;
+
+	if (!names && !sys_can_read(path))
+		return -ENOENT;
+	folder = calloc(1, sizeof(*folder));
+	if (!folder)
+		return -ENOMEM;
+	if (names)
+		snprintf(folder->names, sizeof(folder->names), "%s", names);
+	else
+		list_table(path, folder->names, sizeof(folder->names));
+	folder->at = folder->names;
+	fake.opened++;
+	*ret = folder;
+	return 0;
+}
+
+int sys_folder_next(struct sys_folder *folder, const char **ret)
+{
+	folder->at += strspn(folder->at, " ");
+	if (!*folder->at)
+		return 0;
+	*ret = folder->at;
+	folder->at += strcspn(folder->at, " ");
+	if (*folder->at)
+		*folder->at++ = 0;
+	return 1;
+}
+
+void sys_folder_close(struct sys_folder *folder)
+{
+	if (!folder)
+		return;
+	free(folder);
+	fake.closed++;
+}
+
+int sys_owner(const char *path, uint32_t *uid)
+{
+	const struct file *file = find_file(path);
+
+	if (!file)
+		return -ENOENT;
+	*uid = file->uid;
+	return 0;
+}
+
+int sys_uid(void)
+{
+	return (int)fake.uid;
+}
+
+int sys_pid(void)
+{
+	return fake.pid;
+}
+
+int sys_limit(enum sys_limit which, uint64_t *soft, uint64_t *hard)
+{
+	*soft = which == SYS_LIMIT_FILES ? fake.files_soft : fake.memlock_soft;
+	*hard = which == SYS_LIMIT_FILES ? fake.files_hard : fake.memlock_hard;
+	return 0;
+}
+
+int sys_names(char *hostname, char *release, char *machine, size_t size)
+{
+	snprintf(hostname, size, "host");
+	snprintf(release, size, "6.1.0");
+	snprintf(machine, size, "machine");
+	return 0;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What a test left behind: descriptors and mappings of files, counted before and after. */
+#ifndef TESTS_LEFT_H
+#define TESTS_LEFT_H
+
+#include "test.h"
+
+#include <dirent.h>
+
+static inline size_t count_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Mappings of files only: the heap grows and shrinks as it likes. */
+static inline size_t count_file_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	char line[8192];
+	size_t n = 0;
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		if (strchr(line, '/'))
+			n++;
+	fclose(maps);
+	return n;
+}
+
+static size_t left_descriptors, left_mappings;
+
+static inline void left_begin(void)
+{
+	count_file_mappings(); /* what the C library maps for itself is there from now on */
+	left_descriptors = count_descriptors();
+	left_mappings = count_file_mappings();
+}
+
+/* The same number of each as at left_begin(). */
+static inline void left_check(void)
+{
+	assert_int_equal(count_descriptors(), left_descriptors);
+	assert_int_equal(count_file_mappings(), left_mappings);
+}
+
+#endif

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/* Event text: each name means what the kernel's interface says, and its attr has that name again;
+ * modifiers, groups and numbers; and each mistake is named with its column. */
+#include "test.h"
+
+#include "decode/event_name.h"
+
+#include <errno.h>
+
+static struct perfev_error err;
+
+static struct perf_event_attr parse(const char *text)
+{
+	struct perfev_event *event;
+	struct perf_event_attr attr;
+
+	if (perfev_event_parse(&event, text, &err) < 0)
+		fail_msg("'%s': %s", text, err.text);
+	attr = *perfev_event_attr(event);
+	assert_string_equal(perfev_event_name(event), text);
+	perfev_event_free(event);
+	return attr;
+}
+
+static void expect(const char *text, uint32_t type, uint64_t config)
+{
+	struct perf_event_attr attr = parse(text), plain;
+
+	if (attr.type != type || attr.config != config)
+		fail_msg("'%s': %u:0x%llx", text, attr.type, (unsigned long long)attr.config);
+	memset(&plain, 0, sizeof(plain));
+	plain.type = type;
+	plain.config = config;
+	plain.size = sizeof(plain);
+	plain.disabled = 1;
+	assert_memory_equal(&attr, &plain, sizeof(attr));
+}
+
+/* ---- names ----------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *text;
+	uint32_t type;
+	uint64_t config;
+} names[] = {
+	{"cycles", 0, 0},
+	{"cpu-cycles", 0, 0},
+	{"instructions", 0, 1},
+	{"cache-references", 0, 2},
+	{"cache-misses", 0, 3},
+	{"branches", 0, 4},
+	{"branch-instructions", 0, 4},
+	{"branch-misses", 0, 5},
+	{"bus-cycles", 0, 6},
+	{"stalled-cycles-frontend", 0, 7},
+	{"idle-cycles-frontend", 0, 7},
+	{"stalled-cycles-backend", 0, 8},
+	{"idle-cycles-backend", 0, 8},
+	{"ref-cycles", 0, 9},
+	{"cpu-clock", 1, 0},
+	{"task-clock", 1, 1},
+	{"page-faults", 1, 2},
+	{"faults", 1, 2},
+	{"context-switches", 1, 3},
+	{"cs", 1, 3},
+	{"cpu-migrations", 1, 4},
+	{"migrations", 1, 4},
+	{"minor-faults", 1, 5},
+	{"major-faults", 1, 6},
+	{"alignment-faults", 1, 7},
+	{"emulation-faults", 1, 8},
+	{"dummy", 1, 9},
+	{"bpf-output", 1, 10},
+	{"cgroup-switches", 1, 11},
+	{"CYCLES", 0, 0},
+	{"Page-Faults", 1, 2},
+};
+
+static void test_names(void **state)
+{
+	size_t i, count;
+	const struct event_name *all = event_names(&count);
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		expect(names[i].text, names[i].type, names[i].config);
+	assert_int_equal(count, sizeof(names) / sizeof(names[0]) - 2);
+	for (i = 0; i < count; i++)
+		expect(all[i].name, all[i].type, all[i].config);
+}
+
+/* A name that says nothing of letters' case is found in any. */
+static void test_cache_names(void **state)
+{
+	static const char *const caches[7][5] = {
+		{"L1-dcache", "l1-d", "l1d", "L1-data"}, {"L1-icache", "l1-i", "l1i", "L1-instruction"},
+		{"LLC", "L2"}, {"dTLB", "d-tlb", "Data-TLB"}, {"iTLB", "i-tlb", "Instruction-TLB"},
+		{"branch", "branches", "bpu", "btb", "bpc"}, {"node"},
+	};
+	static const char *const ops[3][4] = {{"load", "loads", "read"},
+					      {"store", "stores", "write"},
+					      {"prefetch", "prefetches", "speculative-read", "speculative-load"}};
+	static const char *const results[2][4] = {{"refs", "Reference", "ops", "access"}, {"misses", "miss"}};
+	static const unsigned has[7] = {7, 5, 7, 7, 1, 1, 7}; /* bits: load, store, prefetch */
+	int c, ca, o, oa, r, ra;
+	char text[64];
+
+	(void)state;
+	for (c = 0; c < 7; c++)
+		for (ca = 0; ca < 5 && caches[c][ca]; ca++)
+			for (o = 0; o < 3; o++)
+				for (oa = 0; oa < 4 && ops[o][oa]; oa++)
+					for (r = 0; r < 2; r++)
+						for (ra = 0; ra < 4 && results[r][ra]; ra++) {
+							uint64_t config = (uint64_t)(c | o << 8 | r << 16);
+							struct perfev_event *event;
+
+							snprintf(text, sizeof(text), "%s-%s-%s", caches[c][ca],
+								 ops[o][oa], results[r][ra]);
+							if (!(has[c] >> o & 1)) {
+								assert_fails(perfev_event_parse(&event, text, &err),
+									     EINVAL);
+								continue;
+							}
+							expect(text, 3, config);
+							snprintf(text, sizeof(text), "%s-%s-%s", caches[c][ca],
+								 results[r][ra], ops[o][oa]);
+							expect(text, 3, config);
+						}
+}
+
+static void test_short_cache_names(void **state)
+{
+	(void)state;
+	expect("L1-dcache-loads", 3, 0);
+	expect("L1-dcache-load-misses", 3, 0x10000);
+	expect("L1-dcache-misses", 3, 0x10000);
+	expect("L1-dcache-store-misses", 3, 0x10100);
+	expect("l1-DCACHE-PREFETCH", 3, 0x200);
+	expect("L1-icache-load-misses", 3, 0x10001);
+	expect("LLC", 3, 2);
+	expect("LLC-stores", 3, 0x102);
+	expect("dTLB-load-misses", 3, 0x10003);
+	expect("iTLB-loads", 3, 4);
+	expect("branch-loads", 3, 5);
+	expect("branch-load-misses", 3, 0x10005);
+	expect("node-prefetch-misses", 3, 0x10206);
+	expect("branch-misses", 0, 5); /* the hardware event goes before the cache's */
+}
+
+/* attr -> name -> the same attr, for all that has a name. */
+static void test_names_of_attrs(void **state)
+{
+	struct perf_event_attr attr;
+	uint32_t type, c, o, r;
+	char name[64];
+
+	(void)state;
+	memset(&attr, 0, sizeof(attr));
+	for (type = 0; type < 2; type++)
+		for (c = 0; c < (type ? 12u : 10u); c++) {
+			attr.type = type;
+			attr.config = c;
+			event_name_format(name, sizeof(name), &attr);
+			expect(name, type, c);
+			attr.config |= UINT64_C(9) << 32; /* of one PMU of several */
+			event_name_format(name, sizeof(name), &attr);
+			assert_int_equal(parse(name).config, c);
+		}
+	attr.type = 3;
+	for (c = 0; c < 9; c++)
+		for (o = 0; o < 4; o++)
+			for (r = 0; r < 3; r++) {
+				attr.config = c | o << 8 | r << 16;
+				event_name_format(name, sizeof(name), &attr);
+				expect(name, 3, attr.config);
+			}
+	attr.config = 0x1000000; /* no cache has bits there */
+	event_name_format(name, sizeof(name), &attr);
+	expect(name, 3, 0x1000000);
+	attr.type = 77;
+	attr.config = UINT64_MAX;
+	event_name_format(name, sizeof(name), &attr);
+	expect(name, 77, UINT64_MAX);
+	attr.type = PERF_TYPE_RAW;
+	attr.config = 0x1c2;
+	event_name_format(name, sizeof(name), &attr);
+	assert_string_equal(name, "raw 0x1c2");
+	attr.type = PERF_TYPE_TRACEPOINT;
+	attr.config = 314;
+	event_name_format(name, sizeof(name), &attr);
+	assert_string_equal(name, "tracepoint 314");
+	event_name_format(name, 5, &attr);
+	assert_string_equal(name, "trac");
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	expect("r1c2", 4, 0x1c2);
+	expect("r0x1C2", 4, 0x1c2);
+	expect("rffffffffffffffff", 4, UINT64_MAX);
+	expect("r0", 4, 0);
+	expect("4:0x1c2", 4, 0x1c2);
+	expect("0:0", 0, 0);
+	expect("1:2", 1, 2);
+	expect("4294967295:18446744073709551615", UINT32_MAX, UINT64_MAX);
+	expect("0x6:0xffffffffffffffff", 6, UINT64_MAX);
+	expect("010:010", 10, 10); /* decimal: there is no octal */
+}
+
+/* ---- modifiers ------------------------------------------------------------------------------------------- */
+
+static void test_modifiers(void **state)
+{
+	struct perf_event_attr a = parse("cycles:u");
+
+	(void)state;
+	assert_true(!a.exclude_user && a.exclude_kernel && a.exclude_hv);
+	a = parse("cycles:k");
+	assert_true(a.exclude_user && !a.exclude_kernel && a.exclude_hv);
+	a = parse("cycles:h");
+	assert_true(a.exclude_user && a.exclude_kernel && !a.exclude_hv);
+	a = parse("cycles:uk");
+	assert_true(!a.exclude_user && !a.exclude_kernel && a.exclude_hv);
+	a = parse("cycles:ukh");
+	assert_true(!a.exclude_user && !a.exclude_kernel && !a.exclude_hv);
+	assert_true(!a.exclude_guest && !a.exclude_host && !a.exclude_idle && !a.precise_ip);
+	a = parse("cycles:G");
+	assert_true(a.exclude_host && !a.exclude_guest && !a.exclude_user);
+	a = parse("cycles:H");
+	assert_true(!a.exclude_host && a.exclude_guest);
+	a = parse("cycles:GH");
+	assert_true(!a.exclude_host && !a.exclude_guest);
+	a = parse("cycles:I");
+	assert_true(a.exclude_idle);
+	assert_int_equal(parse("cycles:p").precise_ip, 1);
+	assert_int_equal(parse("cycles:pp").precise_ip, 2);
+	assert_int_equal(parse("cycles:pupp").precise_ip, 3);
+	a = parse("cycles:De");
+	assert_true(a.pinned && a.exclusive && a.disabled);
+	a = parse("r1c2:upp");
+	assert_true(a.type == PERF_TYPE_RAW && a.exclude_kernel && a.precise_ip == 2);
+	a = parse("4:0x1c2:k");
+	assert_true(a.type == 4 && a.config == 0x1c2 && a.exclude_user);
+	a = parse("L1-dcache-load-misses:u");
+	assert_true(a.type == 3 && a.config == 0x10000 && a.exclude_kernel);
+}
+
+/* ---- lists and groups ---------------------------------------------------------------------------------------- */
+
+static void test_lists(void **state)
+{
+	static const char *const wanted[] = {"cycles:u", "cs", "instructions", "r1:k", "3:0x10000:p"};
+	struct perfev_events *events;
+	size_t i;
+
+	(void)state;
+	assert_works(perfev_events_parse(&events, "cycles:u,cs,instructions,r1:k,3:0x10000:p", &err));
+	assert_int_equal(perfev_events_count(events), 5);
+	for (i = 0; i < 5; i++) {
+		assert_string_equal(perfev_event_name(perfev_events_at(events, i)), wanted[i]);
+		assert_int_equal(perfev_events_leader(events, i), i);
+		assert_int_equal(perfev_event_attr(perfev_events_at(events, i))->disabled, 1);
+	}
+	perfev_events_free(events);
+}
+
+static void test_groups(void **state)
+{
+	static const size_t leaders[] = {0, 1, 1, 1, 4, 5, 5};
+	struct perfev_events *events;
+	size_t i;
+
+	(void)state;
+	assert_works(perfev_events_parse(&events, "cs,{cycles,instructions:k,4:7}:uDe,faults,{r1,r2}", &err));
+	assert_int_equal(perfev_events_count(events), 7);
+	for (i = 0; i < 7; i++) {
+		const struct perf_event_attr *attr = perfev_event_attr(perfev_events_at(events, i));
+		bool leads = leaders[i] == i, first = i >= 1 && i <= 3;
+
+		assert_int_equal(perfev_events_leader(events, i), leaders[i]);
+		assert_int_equal(attr->disabled, leads); /* members start with their leader */
+		assert_int_equal(attr->exclude_kernel, first);
+		assert_int_equal(attr->pinned, i == 1);
+		assert_int_equal(attr->exclusive, i == 1);
+	}
+	perfev_events_free(events);
+	assert_works(perfev_events_parse(&events, "{cycles}", &err));
+	assert_int_equal(perfev_events_count(events), 1);
+	perfev_events_free(events);
+}
+
+/* ---- mistakes ------------------------------------------------------------------------------------------------- */
+
+static void test_mistakes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t column;
+		enum perfev_why why;
+		const char *says;
+	} rows[] = {
+		{"", 1, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{",", 1, PERFEV_WHY_SYNTAX, "missing before"},
+		{"cycles,", 8, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{"cycles,,cs", 8, PERFEV_WHY_SYNTAX, "missing before"},
+		{"cycels", 1, PERFEV_WHY_UNKNOWN_EVENT, "did you mean cycles?"},
+		{"cs,instrctions:u", 4, PERFEV_WHY_UNKNOWN_EVENT, "did you mean instructions?"},
+		{"L1-dcache-load-mises", 1, PERFEV_WHY_UNKNOWN_EVENT, "did you mean L1-dcache-load-misses?"},
+		{"iTLB-stores", 1, PERFEV_WHY_UNKNOWN_EVENT, "did you mean dTLB-stores?"},
+		{"zzzzzzzzzzz", 1, PERFEV_WHY_UNKNOWN_EVENT, "perfev list"},
+		{"cycles:x", 8, PERFEV_WHY_SYNTAX, "unknown modifier"},
+		{"cycles:ux", 9, PERFEV_WHY_SYNTAX, "unknown modifier"},
+		{"cycles:", 8, PERFEV_WHY_SYNTAX, "a modifier is missing"},
+		{"cycles:,cs", 8, PERFEV_WHY_SYNTAX, "a modifier is missing"},
+		{"cycles:pppp", 11, PERFEV_WHY_SYNTAX, "more than three p"},
+		{"cycles:u:k", 9, PERFEV_WHY_SYNTAX, "unknown modifier"},
+		{"cycles u", 7, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{" cycles", 1, PERFEV_WHY_SYNTAX, "missing before"},
+		{"cpu/event=1/", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cpu'"},
+		{"cycles/", 7, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"{}", 2, PERFEV_WHY_SYNTAX, "missing before"},
+		{"{", 2, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{"cs,{cycles", 4, PERFEV_WHY_SYNTAX, "is not closed"},
+		{"cs,{cycles,", 12, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{"{cycles,}", 9, PERFEV_WHY_SYNTAX, "missing before"},
+		{"{{cycles}}", 2, PERFEV_WHY_SYNTAX, "missing before"},
+		{"{cycles}}", 9, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"{cycles}cs", 9, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"{cycles}:", 10, PERFEV_WHY_SYNTAX, "a modifier is missing"},
+		{"{cycles}:q", 10, PERFEV_WHY_SYNTAX, "unknown modifier"},
+		{"{cycles}:u}", 11, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"cycles}", 7, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"r", 1, PERFEV_WHY_UNKNOWN_EVENT, "'r'"},
+		{"r1ffffffffffffffff", 1, PERFEV_WHY_UNKNOWN_EVENT, "no event"},
+		{"r0x", 1, PERFEV_WHY_UNKNOWN_EVENT, "no event"},
+		{"rxyz", 1, PERFEV_WHY_UNKNOWN_EVENT, "no event"},
+		{"4:", 1, PERFEV_WHY_UNKNOWN_EVENT, "'4'"},
+		{"4", 1, PERFEV_WHY_UNKNOWN_EVENT, "'4'"},
+		{"4294967296:1", 1, PERFEV_WHY_UNKNOWN_EVENT, "4294967296"},
+		{"4:18446744073709551616", 1, PERFEV_WHY_UNKNOWN_EVENT, "'4'"},
+		{"cs\n", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cs?'"},
+	};
+	struct perfev_events *events = NULL;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (perfev_events_parse(&events, rows[i].text, &err) != -EINVAL)
+			fail_msg("'%s' is taken", rows[i].text);
+		if (err.where != rows[i].column || err.why != rows[i].why || !strstr(err.text, rows[i].says))
+			fail_msg("'%s': column %llu, %s, %s", rows[i].text, (unsigned long long)err.where,
+				 perfev_why_name(err.why), err.text);
+		assert_int_equal(err.code, -EINVAL);
+		assert_fails(perfev_events_parse(&events, rows[i].text, NULL), EINVAL);
+		assert_null(events);
+	}
+}
+
+/* However long the text is, its error says what is wrong with it. */
+static void test_long_texts(void **state)
+{
+	struct perfev_events *events;
+	char *text = malloc(20000), column[32];
+	size_t i, at = 0;
+
+	(void)state;
+	assert_non_null(text);
+	for (i = 0; i < 1000; i++)
+		at += (size_t)sprintf(text + at, "cycles,");
+	strcpy(text + at, "cycels");
+	assert_fails(perfev_events_parse(&events, text, &err), EINVAL);
+	assert_int_equal(err.where, at + 1);
+	snprintf(column, sizeof(column), "column %zu", at + 1);
+	assert_says(column);
+	assert_says("did you mean cycles?");
+	strcpy(text + at, "cycles:q");
+	assert_fails(perfev_events_parse(&events, text, &err), EINVAL);
+	assert_says("unknown modifier");
+	memset(text, 'q', 19999);
+	text[19999] = 0;
+	assert_fails(perfev_events_parse(&events, text, &err), EINVAL);
+	assert_says("no event is called");
+	text[at - 1] = 0;
+	for (i = 0; i < 1000; i++)
+		memcpy(text + i * 7, "cycles,", 7);
+	text[6999] = 0;
+	assert_works(perfev_events_parse(&events, text, &err));
+	assert_int_equal(perfev_events_count(events), 1000);
+	perfev_events_free(events);
+	free(text);
+}
+
+static void test_one_event(void **state)
+{
+	struct perfev_event *event = NULL;
+
+	(void)state;
+	assert_fails(perfev_event_parse(&event, "cycles,cs", &err), EINVAL);
+	assert_says("it means 2");
+	assert_fails(perfev_event_parse(&event, "nothing", &err), EINVAL);
+	assert_null(event);
+}
+
+/* ---- events and lists as objects ------------------------------------------------------------------------------ */
+
+static void test_event_new(void **state)
+{
+	struct {
+		struct perf_event_attr attr;
+		unsigned char more[56];
+	} newer;
+	struct perfev_event *event, *copy;
+	char name[8] = "mine";
+
+	(void)state;
+	memset(&newer, 0, sizeof(newer));
+	newer.attr.type = 7;
+	newer.attr.config = 9;
+	newer.attr.bp_len = 0x1234;
+	newer.attr.size = 64; /* bp_len is behind it */
+	assert_works(perfev_event_new(&event, name, &newer.attr, &err));
+	name[0] = 'x';
+	assert_string_equal(perfev_event_name(event), "mine");
+	assert_int_equal(perfev_event_attr(event)->size, sizeof(struct perf_event_attr));
+	assert_int_equal(perfev_event_attr(event)->type, 7);
+	assert_int_equal(perfev_event_attr(event)->bp_len, 0);
+	perfev_event_attr(event)->size = 1; /* is kept at the newest */
+	assert_works(perfev_event_copy(&copy, event, &err));
+	assert_int_equal(perfev_event_attr(copy)->config, 9);
+	assert_int_equal(perfev_event_attr(event)->size, sizeof(struct perf_event_attr));
+	perfev_event_free(copy);
+	perfev_event_free(event);
+	perfev_event_free(NULL);
+	/* a caller with a newer header: taken when what is new is not used, else refused */
+	newer.attr.size = sizeof(newer);
+	assert_works(perfev_event_new(&event, name, &newer.attr, &err));
+	assert_int_equal(perfev_event_attr(event)->bp_len, 0x1234);
+	perfev_event_free(event);
+	newer.more[55] = 1;
+	assert_fails(perfev_event_new(&event, name, &newer.attr, &err), E2BIG);
+	assert_int_equal(err.why, PERFEV_WHY_OPTIONS);
+}
+
+static void test_events_lists(void **state)
+{
+	struct perfev_events *events, *more;
+	struct perfev_event *event;
+	size_t i;
+
+	(void)state;
+	assert_works(perfev_event_parse(&event, "cs", &err));
+	assert_works(perfev_events_new(&events, &err));
+	assert_int_equal(perfev_events_count(events), 0);
+	assert_fails(perfev_events_add(events, event, 0, &err), EINVAL);
+	assert_int_equal(perfev_events_add(events, event, -1, &err), 0);
+	assert_int_equal(perfev_events_add(events, event, 0, &err), 1);
+	assert_int_equal(perfev_events_add(events, event, -1, &err), 2);
+	assert_fails(perfev_events_add(events, event, 0, &err), EINVAL); /* not the last group any more */
+	assert_fails(perfev_events_add(events, event, 1, &err), EINVAL);
+	assert_fails(perfev_events_add(events, event, 9, &err), EINVAL);
+	assert_int_equal(perfev_events_count(events), 3);
+	assert_works(perfev_events_parse(&more, "{cycles,r1},faults", &err));
+	assert_works(perfev_events_append(events, more, &err));
+	perfev_events_free(more);
+	assert_int_equal(perfev_events_count(events), 6);
+	assert_int_equal(perfev_events_leader(events, 4), 3);
+	assert_string_equal(perfev_event_name(perfev_events_at(events, 5)), "faults");
+	assert_works(perfev_events_append(events, events, &err)); /* twice all of it, and no more */
+	assert_int_equal(perfev_events_count(events), 12);
+	for (i = 0; i < 6; i++)
+		assert_int_equal(perfev_events_leader(events, i + 6), perfev_events_leader(events, i) + 6);
+	perfev_events_free(events);
+	perfev_events_free(NULL);
+	perfev_event_free(event);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_names),
+	cmocka_unit_test(test_cache_names),
+	cmocka_unit_test(test_short_cache_names),
+	cmocka_unit_test(test_names_of_attrs),
+	cmocka_unit_test(test_numbers),
+	cmocka_unit_test(test_modifiers),
+	cmocka_unit_test(test_lists),
+	cmocka_unit_test(test_groups),
+	cmocka_unit_test(test_mistakes),
+	cmocka_unit_test(test_long_texts),
+	cmocka_unit_test(test_one_event),
+	cmocka_unit_test(test_event_new),
+	cmocka_unit_test(test_events_lists),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* Refusals: for each row of the table its facts give its reason, the values that were measured stand in
+ * the text, and the remedy; and what remains true when a remedy was followed comes first. */
+#include "test.h"
+
+#include "capture/explain.h"
+
+#include <errno.h>
+
+#define UNKNOWN	 INT64_MIN
+#define SOFTWARE .attr = {.type = PERF_TYPE_SOFTWARE}
+#define CPU_WIDE .facts.pid = -1, .facts.cpu = 3
+#define SELF	 .facts.cpu = -1
+
+static struct perfev_error err;
+
+struct row {
+	int code;
+	enum perfev_why why;
+	const char *cause;  /* with the values that were measured */
+	const char *remedy; /* NULL: only the errno is known */
+	struct facts facts;
+	struct perf_event_attr attr;
+};
+
+static const struct row rows[] = {
+	{EPERM, PERFEV_WHY_SECCOMP, "seccomp filter refuses perf_event_open", "container's profile",
+	 SELF, .facts.seccomp_refuses = true, SOFTWARE},
+	{ENOSYS, PERFEV_WHY_SECCOMP, "seccomp filter refuses", "container's profile",
+	 SELF, .facts.seccomp_refuses = true, SOFTWARE},
+	{EPERM, PERFEV_WHY_LOCKED_MEMORY,
+	 "a ring of 8192 KiB does not fit: perf_event_mlock_kb is 516 KiB for each CPU and user, and "
+	 "RLIMIT_MEMLOCK 64 KiB", "ulimit -l",
+	 SELF, .facts.ring_bytes = 8 << 20, .facts.system = {.mlock_kb = 516, .memlock_soft = 65536},
+	 SOFTWARE},
+	{EPERM, PERFEV_WHY_LOCKED_MEMORY, "perf_event_mlock_kb is unknown KiB", "smaller rings",
+	 SELF, .facts.ring_bytes = 4096, .facts.system = {.mlock_kb = UNKNOWN, .memlock_soft = UNKNOWN},
+	 SOFTWARE},
+	{ENOMEM, PERFEV_WHY_MEMORY, "no memory for a ring of 512 KiB", "smaller rings",
+	 SELF, .facts.ring_bytes = 512 << 10, SOFTWARE},
+	{EINVAL, PERFEV_WHY_COMBINATION, "an inherited event must be bound to a CPU", "for each CPU",
+	 SELF, .facts.ring_bytes = 4096, SOFTWARE},
+	{EACCES, PERFEV_WHY_PARANOID, "perf_event_paranoid is 3, which forbids", "perf_event_paranoid=2",
+	 SELF, .facts.system = {.paranoid = 3, .capabilities = PERFEV_CAP_PERFMON}, SOFTWARE},
+	{EACCES, PERFEV_WHY_PARANOID, "perf_event_paranoid is 4, which forbids", "run as root",
+	 SELF, .facts.system = {.paranoid = 4}, .attr = {.type = PERF_TYPE_HARDWARE}},
+	{EACCES, PERFEV_WHY_OTHER_USER, "it belongs to uid 1001, and this process is uid 1000",
+	 "run as that user", .facts.pid = 812, SELF, .facts.owner = 1001,
+	 .facts.system = {.paranoid = 2, .uid = 1000}, SOFTWARE},
+	{EACCES, PERFEV_WHY_PARANOID, "every task on a CPU needs perf_event_paranoid <= 0 and it is 1",
+	 "perf_event_paranoid=0", CPU_WIDE, .facts.system = {.paranoid = 1}, SOFTWARE},
+	{EACCES, PERFEV_WHY_PARANOID, "every task on a CPU needs perf_event_paranoid <= 0 and it is 2",
+	 "perf_event_paranoid=0", .facts.pid = 7, .facts.cgroup = true, .facts.system = {.paranoid = 2},
+	 SOFTWARE},
+	{ENOENT, PERFEV_WHY_NO_PMU, "no hardware counters (no CPU PMU in sysfs)", "use cpu-clock",
+	 SELF, .attr = {.type = PERF_TYPE_HARDWARE}},
+	{ENODEV, PERFEV_WHY_NO_PMU, "no hardware counters", "use cpu-clock",
+	 SELF, .attr = {.type = PERF_TYPE_RAW}},
+	{EOPNOTSUPP, PERFEV_WHY_NO_PMU, "no hardware counters", "use cpu-clock",
+	 SELF, .attr = {.type = PERF_TYPE_HW_CACHE, .sample_period = 1}},
+	{EACCES, PERFEV_WHY_NO_PMU, "no hardware counters", "use cpu-clock",
+	 SELF, .facts.system = {.paranoid = 2}, .attr = {.type = PERF_TYPE_HARDWARE}},
+	{EACCES, PERFEV_WHY_PARANOID, "kernel counting needs perf_event_paranoid <= 1 and it is 2",
+	 "add ':u'", SELF, .facts.system = {.paranoid = 2}, SOFTWARE},
+	{EACCES, PERFEV_WHY_PARANOID, "kernel counting needs perf_event_paranoid <= 1 and it is 2",
+	 "perf_event_paranoid=1", SELF, .facts.hardware_pmu = true, .facts.system = {.paranoid = 2},
+	 .attr = {.type = PERF_TYPE_HARDWARE}},
+	{EACCES, PERFEV_WHY_CAPABILITY, "namespaces records need CAP_PERFMON", "leave them out",
+	 SELF, .facts.system = {.paranoid = 1}, .attr = {.type = PERF_TYPE_SOFTWARE, .namespaces = 1}},
+	{EPERM, PERFEV_WHY_PARANOID, "perf_event_paranoid <= -1 or CAP_PERFMON, and the level is 1",
+	 "grant CAP_PERFMON", SELF, .facts.system = {.paranoid = 1}, .attr = {.type = PERF_TYPE_TRACEPOINT}},
+	{EACCES, PERFEV_WHY_CAPABILITY, "uid 1000 has no CAP_PERFMON, and perf_event_paranoid is 1",
+	 "grant CAP_PERFMON", SELF, .facts.system = {.paranoid = 1, .uid = 1000}, SOFTWARE},
+	{EPERM, PERFEV_WHY_CAPABILITY, "uid 1000 has no CAP_PERFMON, and perf_event_paranoid is -1",
+	 "run as root", SELF, .facts.system = {.paranoid = -1, .uid = 1000}, SOFTWARE},
+	{EACCES, PERFEV_WHY_CAPABILITY, "a security module forbids it", "audit log",
+	 SELF, .facts.system = {.capabilities = PERFEV_CAP_PERFMON}, SOFTWARE},
+	{EPERM, PERFEV_WHY_OTHER, "Operation not permitted", NULL,
+	 SELF, .facts.system = {.capabilities = PERFEV_CAP_SYS_ADMIN}, SOFTWARE},
+	{EPERM, PERFEV_WHY_OTHER, "Operation not permitted", NULL, /* not for want of a capability */
+	 SELF, .facts.system = {.capabilities = PERFEV_CAP_PERFMON}, .attr = {.type = PERF_TYPE_TRACEPOINT}},
+	{ENOENT, PERFEV_WHY_NO_EVENT, "this machine does not have the event", "perfev list", SELF, SOFTWARE},
+	{ENOENT, PERFEV_WHY_NO_EVENT, "this machine does not have the event", "perfev list",
+	 SELF, .facts.hardware_pmu = true, .attr = {.type = PERF_TYPE_HW_CACHE}},
+	{ESRCH, PERFEV_WHY_NO_TASK, "no such process or thread", "look at the number", .facts.pid = 9,
+	 SELF, SOFTWARE},
+	{EINVAL, PERFEV_WHY_RATE, "its frequency is 200000 Hz and perf_event_max_sample_rate is 100000",
+	 "sysctl kernel.perf_event_max_sample_rate", SELF, .facts.system = {.max_sample_rate = 100000},
+	 .attr = {.type = PERF_TYPE_SOFTWARE, .freq = 1, .sample_freq = 200000}},
+	{EINVAL, PERFEV_WHY_NO_CPU, "CPU 3 is not there, or offline (2 are online)", "cpu/online",
+	 CPU_WIDE, .facts.no_cpu = true, .facts.system = {.cpus_online = 2}, SOFTWARE},
+	{ENODEV, PERFEV_WHY_NO_CPU, "CPU 3 is not there, or offline (2 are online)", "cpu/online",
+	 CPU_WIDE, .facts.no_cpu = true, .facts.system = {.cpus_online = 2}, SOFTWARE},
+	{ENODEV, PERFEV_WHY_NO_CPU, "its PMU does not serve this CPU", "cpumask", CPU_WIDE, SOFTWARE},
+	{EOPNOTSUPP, PERFEV_WHY_NOT_SAMPLING, "cannot sample as precisely as the 2 p ask", "use fewer p",
+	 SELF, .attr = {.type = PERF_TYPE_SOFTWARE, .precise_ip = 2, .sample_period = 1}},
+	{EOPNOTSUPP, PERFEV_WHY_NOT_SAMPLING, "no branch stacks", "leave the branch stack out",
+	 SELF, .attr = {.type = PERF_TYPE_SOFTWARE, .sample_type = PERF_SAMPLE_BRANCH_STACK, .sample_period = 1}},
+	{EOPNOTSUPP, PERFEV_WHY_NOT_SAMPLING, "can count it, but not sample it", "perfev stat",
+	 SELF, .attr = {.type = PERF_TYPE_SOFTWARE, .sample_period = 1}},
+	{EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, "does not support what was asked", "leave out options",
+	 SELF, SOFTWARE},
+	{EMFILE, PERFEV_WHY_FILES, "may have 1024 open files, and 4096 more are needed", "ulimit -n (up to 9999)",
+	 SELF, .facts.need_files = 4096, .facts.system = {.files_soft = 1024, .files_hard = 9999}, SOFTWARE},
+	{EMFILE, PERFEV_WHY_FILES, "may have 1024 open files", "ulimit -n",
+	 SELF, .facts.system = {.files_soft = 1024, .files_hard = 9999}, SOFTWARE},
+	{ENFILE, PERFEV_WHY_FILES, "the system's table of open files is full", "fs.file-max", SELF, SOFTWARE},
+	{E2BIG, PERFEV_WHY_OLD_KERNEL, "this kernel knows 112 bytes of the attr", "leave the newer option out",
+	 SELF, .facts.known_size = 112, SOFTWARE},
+	{E2BIG, PERFEV_WHY_COMBINATION, "the group is too large", "split the group", SELF, SOFTWARE},
+	{ENOSYS, PERFEV_WHY_NO_KERNEL, "no perf_event_open (CONFIG_PERF_EVENTS)", "another kernel",
+	 SELF, SOFTWARE},
+	{EBUSY, PERFEV_WHY_BUSY, "somebody else uses the PMU", "end the other measurement", SELF, SOFTWARE},
+	{ENOSPC, PERFEV_WHY_COUNTERS, "all breakpoint registers are taken", "watch fewer places",
+	 SELF, .attr = {.type = PERF_TYPE_BREAKPOINT}},
+	{EINVAL, PERFEV_WHY_COMBINATION, "this combination of options", "leave options out", SELF, SOFTWARE},
+	{ENOSPC, PERFEV_WHY_OTHER, "No space left on device", NULL, SELF, SOFTWARE},
+	{EIO, PERFEV_WHY_OTHER, "Input/output error", NULL, SELF, SOFTWARE},
+};
+
+/* One line that fits, as all errors are. */
+static void check_shape(const char *text, const char *target)
+{
+	char begin[64];
+
+	snprintf(begin, sizeof(begin), "cannot open some-event on %s: ", target);
+	if (strncmp(text, begin, strlen(begin)))
+		fail_msg("'%s' does not begin with '%s'", text, begin);
+	assert_true(strlen(text) < sizeof(err.text) - 1);
+	assert_null(strpbrk(text, "\n\r\t{}"));
+	assert_true(text[strlen(text) - 1] != '.');
+}
+
+static const char *target_of(const struct facts *f)
+{
+	if (f->cgroup)
+		return "a cgroup on CPU 0";
+	if (f->pid == -1)
+		return "CPU 3";
+	return f->pid == 0 ? "this thread" : f->pid == 9 ? "task 9" : "task 812";
+}
+
+static void test_rows(void **state)
+{
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct facts facts = rows[i].facts;
+		struct perf_event_attr attr = rows[i].attr;
+
+		facts.code = -rows[i].code;
+		facts.event = "some-event";
+		facts.attr = &attr;
+		if (facts.owner == 0)
+			facts.owner = UNKNOWN;
+		memset(&err, 0xff, sizeof(err));
+		assert_int_equal(explain(&facts, &err), -rows[i].code);
+		if (err.why != rows[i].why || !strstr(err.text, rows[i].cause) ||
+		    (rows[i].remedy && !strstr(strchr(err.text, ';') ? strrchr(err.text, ';') : "",
+					       rows[i].remedy)))
+			fail_msg("row %zu: %s: %s", i, perfev_why_name(err.why), err.text);
+		assert_int_equal(err.code, -rows[i].code);
+		assert_true(err.where == UINT64_MAX);
+		check_shape(err.text, target_of(&facts));
+		assert_int_equal(explain(&facts, NULL), -rows[i].code);
+	}
+}
+
+/* Names and numbers of the greatest length. */
+static void test_texts_fit(void **state)
+{
+	struct perf_event_attr attr;
+	struct facts facts;
+	char name[500];
+	size_t i;
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const char *end = rows[i].remedy;
+
+		facts = rows[i].facts;
+		attr = rows[i].attr;
+		facts.code = -rows[i].code;
+		facts.event = name;
+		facts.attr = &attr;
+		if (facts.owner == 0)
+			facts.owner = UNKNOWN;
+		if (facts.ring_bytes)
+			facts.ring_bytes = UINT64_MAX;
+		if (facts.need_files)
+			facts.need_files = UINT32_MAX;
+		facts.system.mlock_kb = facts.system.memlock_soft = INT64_MIN + 1;
+		facts.system.files_soft = facts.system.files_hard = INT64_MAX;
+		if (facts.cpu >= 0)
+			facts.cpu = INT32_MAX;
+		explain(&facts, &err);
+		assert_int_equal(err.why, rows[i].why);
+		assert_true(strlen(err.text) < sizeof(err.text) - 1);
+		if (end && !strchr(end, '(')) /* the end of the sentence is there */
+			assert_says(end);
+	}
+}
+
+static void test_targets(void **state)
+{
+	static const struct {
+		int32_t pid, cpu;
+		bool cgroup;
+		const char *says;
+	} targets[] = {
+		{0, -1, false, "on this thread: "}, {0, 2, false, "on this thread on CPU 2: "},
+		{812, -1, false, "on task 812: "},  {812, 2, false, "on task 812 on CPU 2: "},
+		{-1, 2, false, "on CPU 2: "},	    {5, 2, true, "on a cgroup on CPU 2: "},
+	};
+	struct perf_event_attr attr;
+	struct facts facts;
+	size_t i;
+
+	(void)state;
+	memset(&attr, 0, sizeof(attr));
+	memset(&facts, 0, sizeof(facts));
+	attr.type = PERF_TYPE_SOFTWARE;
+	facts.code = -EINVAL;
+	facts.event = "cs";
+	facts.attr = &attr;
+	facts.owner = UNKNOWN;
+	for (i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		facts.pid = targets[i].pid;
+		facts.cpu = targets[i].cpu;
+		facts.cgroup = targets[i].cgroup;
+		explain(&facts, &err);
+		assert_says(targets[i].says);
+	}
+}
+
+/* A user who does what is said is not told the same again. */
+static void test_order(void **state)
+{
+	struct perf_event_attr attr;
+	struct facts facts;
+
+	(void)state;
+	memset(&attr, 0, sizeof(attr));
+	memset(&facts, 0, sizeof(facts));
+	attr.type = PERF_TYPE_HARDWARE;
+	facts.code = -EACCES;
+	facts.event = "cycles";
+	facts.attr = &attr;
+	facts.pid = 812;
+	facts.cpu = -1;
+	facts.owner = 0;
+	facts.system.uid = 1000;
+	facts.system.paranoid = 3;
+	explain(&facts, &err);
+	assert_says("perf_event_paranoid=2"); /* nothing else helps before */
+	facts.system.paranoid = 2;
+	explain(&facts, &err);
+	assert_int_equal(err.why, PERFEV_WHY_OTHER_USER); /* ':u' would not help */
+	facts.system.capabilities = PERFEV_CAP_SYS_PTRACE;
+	explain(&facts, &err);
+	assert_int_equal(err.why, PERFEV_WHY_NO_PMU); /* nor here */
+	facts.hardware_pmu = true;
+	explain(&facts, &err);
+	assert_says("add ':u'");
+	attr.exclude_kernel = 1;
+	explain(&facts, &err);
+	assert_int_equal(err.why, PERFEV_WHY_CAPABILITY);
+	facts.system.capabilities |= PERFEV_CAP_SYS_ADMIN;
+	explain(&facts, &err);
+	assert_says("security module");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_rows),
+	cmocka_unit_test(test_texts_fit),
+	cmocka_unit_test(test_targets),
+	cmocka_unit_test(test_order),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that runs out: each allocation of each piece of work fails once. The work says -ENOMEM or does
+ * without, nothing is left behind, and what it was done on can be used and freed. */
+#include "feeding.h"
+#include "recording.h"
+
+#include "fake/kernel.h"
+
+#include <perfev/perfev.h>
+
+/* ---- the allocator ----------------------------------------------------------------------------------- */
+
+static long fail_in = -1; /* allocations until one fails; -1: none does */
+static bool has_failed;
+static long live; /* not freed */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+char *__real_strdup(const char *text);
+void __real_free(void *at);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+char *__wrap_strdup(const char *text);
+void __wrap_free(void *at);
+
+static bool fails(void)
+{
+	if (fail_in < 0 || fail_in-- > 0)
+		return false;
+	has_failed = true;
+	return true;
+}
+
+static void *count(void *at)
+{
+	live += at != NULL;
+	return at;
+}
+
+void *__wrap_malloc(size_t size)
+{
+	return fails() ? NULL : count(__real_malloc(size));
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return fails() ? NULL : count(__real_calloc(n, size));
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	if (fails())
+		return NULL;
+	return old ? __real_realloc(old, size) : count(__real_realloc(NULL, size));
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+	return fails() ? NULL : count(__real_aligned_alloc(alignment, size));
+}
+
+char *__wrap_strdup(const char *text)
+{
+	return fails() ? NULL : count(__real_strdup(text));
+}
+
+void __wrap_free(void *at)
+{
+	live -= at != NULL;
+	__real_free(at);
+}
+
+/* Does the work again and again, and lets one allocation more succeed each time, until all do. */
+static void run_out(const char *name, int (*work)(void))
+{
+	long n;
+
+	for (n = 0;; n++) {
+		long before = live;
+		int r;
+
+		assert_in_range(n, 0, 5000);
+		memset(&err, 0, sizeof(err));
+		has_failed = false;
+		fail_in = n;
+		r = work();
+		fail_in = -1;
+		if (!has_failed && r != 0)
+			fail_msg("%s: %d: %s", name, r, err.text);
+		if (r != 0 && (r != -ENOMEM || err.code != r || err.why != PERFEV_WHY_MEMORY))
+			fail_msg("%s, allocation %ld: %d, but the error has %d: %s", name, n, r, err.code, err.text);
+		if (live != before)
+			fail_msg("%s, allocation %ld: %ld are left", name, n, live - before);
+		if (!has_failed)
+			break;
+	}
+	assert_true(n > 0);
+}
+
+/* ---- the work ---------------------------------------------------------------------------------------------- */
+
+static int parse_events(void)
+{
+	struct perfev_events *events = NULL, *more = NULL;
+	struct perfev_event *event = NULL;
+	int r = perfev_events_parse(&events, "cycles:u,{cs,r1},faults,L1-dcache-loads", &err);
+
+	if (r == 0)
+		r = perfev_event_parse(&event, "cs", &err);
+	if (r == 0)
+		r = perfev_events_new(&more, &err);
+	if (r == 0)
+		r = perfev_events_add(more, event, -1, &err);
+	if (r == 0)
+		r = perfev_events_append(more, events, &err);
+	perfev_events_free(events);
+	perfev_events_free(more);
+	perfev_event_free(event);
+	return r;
+}
+
+static struct perfev_events *events;
+
+static int open_set(void)
+{
+	struct perfev_set *set = NULL;
+	int r = perfev_set_open(&set, events, perfev_on_process(7), NULL, &err);
+
+	perfev_set_close(set);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static int open_sampler(void)
+{
+	const struct perfev_event *list[2] = {perfev_events_at(events, 0), perfev_events_at(events, 1)};
+	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 16, 0, 0};
+	struct perfev_sampler *sampler = NULL;
+	int r = perfev_sampler_open(&sampler, list, 2, perfev_on_all_cpus(), &opts, &err);
+
+	perfev_sampler_close(sampler);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static int open_counter(void)
+{
+	struct perfev_counter *counter = NULL;
+	int r = perfev_counter_open(&counter, perfev_events_at(events, 0), perfev_on_self(), NULL, &err);
+
+	perfev_counter_close(counter);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static int synthesize(void)
+{
+	struct perfev_synth *synth = NULL;
+	struct perfev_record record;
+	int r = perfev_synth_open(&synth, perfev_on_process(7), NULL, NULL, &err);
+
+	if (r == 0)
+		while ((r = perfev_synth_next(synth, &record, &err)) > 0)
+			;
+	perfev_synth_close(synth);
+	assert_int_equal(fake_left(), 0);
+	assert_int_equal(r < 0, has_failed); /* records that are missing are not passed over */
+	return r;
+}
+
+static struct recording recording;
+
+static int read_recording(void)
+{
+	struct perfev_bytes view = {recording.bytes.data, recording.bytes.size};
+	struct perfev_reader *reader = NULL;
+	struct perfev_record record;
+	struct perfev_loss loss;
+	int r = perfev_reader_open_memory(&reader, view, "it", NULL, &err);
+
+	if (r == 0)
+		while ((r = perfev_reader_next(reader, &record, &err)) > 0)
+			;
+	if (reader)
+		perfev_reader_loss(reader, &loss);
+	perfev_reader_close(reader);
+	return r;
+}
+
+/* A partial reader forgives damage, not a lack of memory. */
+static int read_partly(void)
+{
+	struct perfev_bytes view = {recording.bytes.data, recording.data_end - 10};
+	struct perfev_reader_opts opts = {sizeof(opts), 1, 0};
+	struct perfev_reader *reader = NULL;
+	struct perfev_record record;
+	int r = perfev_reader_open_memory(&reader, view, "it", &opts, &err);
+
+	if (r == 0)
+		while ((r = perfev_reader_next(reader, &record, &err)) > 0)
+			;
+	perfev_reader_close(reader);
+	return r;
+}
+
+static const char *write_to;
+
+static int write_recording(void)
+{
+	static const struct perfev_build_id id = {2, -1, 20, {1}, "/bin/x"};
+	const struct made_event *event = &recording.events[0];
+	struct perfev_writer *writer = NULL;
+	int r = perfev_writer_open(&writer, write_to, NULL, &err);
+
+	if (r == 0)
+		r = perfev_writer_add_event(writer, "one", &event->attr, event->ids, 3, &err);
+	if (r == 0)
+		r = perfev_writer_put_string(writer, PERFEV_FEATURE_HOSTNAME, "host", &err);
+	if (r == 0)
+		r = perfev_writer_start(writer, &err);
+	if (r == 0)
+		r = perfev_writer_put_string(writer, PERFEV_FEATURE_ARCH, "arch", &err);
+	if (r == 0)
+		r = perfev_writer_put_build_ids(writer, &id, 1, &err);
+	if (r == 0)
+		r = perfev_writer_round(writer, &err);
+	if (r == 0)
+		r = perfev_writer_finish(writer, &err);
+	perfev_writer_close(writer);
+	return r;
+}
+
+static int order_records(void)
+{
+	struct perf_event_attr attr;
+	struct perfev_layout *layout = NULL;
+	struct perfev_order *order = NULL;
+	struct perfev_record record;
+	uint64_t words[4] = {0, 0, 0, 0};
+	int r, i;
+
+	memset(&attr, 0, sizeof(attr));
+	memset(&record, 0, sizeof(record));
+	attr.sample_type = PERF_SAMPLE_TIME;
+	record.data = words;
+	record.type = PERF_RECORD_SAMPLE;
+	record.size = 16;
+	words[0] = PERF_RECORD_SAMPLE | UINT64_C(16) << 48;
+	r = perfev_layout_new(&layout, &attr, &err);
+	if (r == 0)
+		r = perfev_order_new(&order, NULL, &err);
+	for (i = 0; r == 0 && i < 300; i++) {
+		words[1] = (uint64_t)(i * 7 % 50); /* 0: no time */
+		r = perfev_order_push(order, &record, layout, &err);
+		if (r == 0 && i % 100 == 99)
+			r = perfev_order_round(order, &err);
+	}
+	if (order)
+		perfev_order_end(order, NULL);
+	while (order && perfev_order_next(order, &record) > 0)
+		;
+	perfev_order_free(order);
+	perfev_layout_free(layout);
+	return r;
+}
+
+static int discard(void *context, const void *data, size_t size)
+{
+	(void)context;
+	(void)data;
+	(void)size;
+	return 0;
+}
+
+static int add_samples(struct perfev_profile *profile)
+{
+	struct perfev_profile_frame f = {"f", "/lib/m.so", 0, 0, 0};
+	struct perfev_profile_stack stack = {NULL, 2, 1, 0, UINT32_MAX};
+	uint32_t frames[2];
+	int r = 0, i;
+
+	stack.frames = frames;
+	for (i = 0; r == 0 && i < 1200; i++) {
+		f.address = (uint64_t)i;
+		f.symbol = i % 2 ? "f" : NULL;
+		r = perfev_profile_intern(profile, &frames[0], &f, &err);
+		if (r == 0)
+			r = perfev_profile_intern(profile, &frames[1], &f, &err);
+		if (r == 0)
+			r = perfev_profile_add(profile, &stack, &err);
+	}
+	return r;
+}
+
+static int make_profile(void)
+{
+	struct perfev_sink sink = {discard, NULL};
+	struct perfev_profile *profile = NULL;
+	struct perfev_function *table = NULL;
+	struct perfev_profile_node *nodes = NULL;
+	size_t n;
+	int r = perfev_profile_new(&profile, &err);
+
+	if (r == 0)
+		r = perfev_profile_event(profile, "cycles", &err);
+	if (r == 0)
+		r = add_samples(profile);
+	if (r == 0)
+		r = perfev_profile_functions(profile, -1, &table, &n, &err);
+	if (r == 0)
+		r = perfev_profile_nodes(profile, &nodes, &n, &err);
+	if (r == 0)
+		r = perfev_profile_write_folded(profile, -1, &sink, &err);
+	if (r == 0)
+		r = perfev_profile_write_html(profile, NULL, &sink, &err);
+	free(table);
+	free(nodes);
+	perfev_profile_free(profile);
+	return r;
+}
+
+static char kallsyms[64];
+static struct perfev_record records[80];
+static unsigned char *record_bytes;
+static size_t record_count;
+
+static int look_up(struct perfev_symbols *s)
+{
+	static const struct {
+		uint64_t ip;
+		uint32_t mode;
+	} places[] = {{0, USER}, {1, USER}, {0xffffffff81000010, KERNEL}, {0xffffffffc0000010, KERNEL},
+		      {5, KERNEL}, {5, PERF_RECORD_MISC_HYPERVISOR}};
+	struct perfev_place place;
+	struct perfev_frame found;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < sizeof(places) / sizeof(places[0]); i++) {
+		place.ip = i ? places[i].ip : functions[0].address;
+		place.cpumode = places[i].mode;
+		place.pid = 7;
+		r = perfev_symbols_find(s, &place, &found, 1, &err);
+		if (r > 0 && i == 0)
+			assert_string_equal(found.symbol, "work_one");
+	}
+	return r < 0 ? r : 0;
+}
+
+static int name_places(void)
+{
+	static const struct perfev_build_id id = {2, -1, 20, {1}, "/bin/x"};
+	struct perfev_symbols_opts opts;
+	struct perfev_symbols *s = NULL;
+	size_t i;
+	int r;
+
+	memset(&opts, 0, sizeof(opts));
+	opts.size = sizeof(opts);
+	opts.kallsyms = kallsyms;
+	r = perfev_symbols_new(&s, &opts, &err);
+	if (r == 0)
+		r = perfev_symbols_build_id(s, &id, &err);
+	for (i = 0; r == 0 && i < record_count; i++)
+		r = perfev_symbols_feed(s, &records[i], NULL, &err);
+	if (r == 0)
+		r = look_up(s);
+	if (r == 0)
+		assert_non_null(perfev_symbols_comm(s, 7, 8));
+	if (s && r < 0) { /* and again, with memory, on what was left half done */
+		struct perfev_error first = err;
+
+		fail_in = -1;
+		for (i = 0; i < record_count; i++)
+			assert_works(perfev_symbols_feed(s, &records[i], NULL, &err));
+		perfev_symbols_comm(s, 7, 8);
+		for (i = 0; i < 3; i++) {
+			struct perfev_place place = {0xffffffff81000010 + i * 0x1000, 7, i == 2 ? USER : KERNEL};
+			struct perfev_frame found;
+
+			assert_int_equal(perfev_symbols_find(s, &place, &found, 1, &err), 1);
+			place.ip = functions[0].address;
+			assert_int_equal(perfev_symbols_find(s, &place, &found, 1, &err), 1);
+		}
+		err = first;
+	}
+	perfev_symbols_free(s);
+	return r;
+}
+
+/* ---- tests -------------------------------------------------------------------------------------------------------- */
+
+static void a_kernel(void)
+{
+	fake_reset();
+	fake_file("/sys/devices/system/cpu/online", "0-3\n");
+	fake_file("/sys/bus/event_source/devices/cpu/type", "4\n");
+	fake_process(7, 1, "seven", "7 8 9");
+	fake_file("/proc/7/maps", "1000-2000 r-xp 00000000 01:02 3 /bin/x\n");
+	fake_file("/proc/kallsyms", "ffffffff81000000 T _text\nffffffff82000000 T _etext\n");
+	fake_file("/proc/modules", "snd 40960 2 - Live 0xffffffffc0a00000\n");
+}
+
+static void test_capture(void **state)
+{
+	(void)state;
+	run_out("events", parse_events);
+	a_kernel();
+	assert_works(perfev_events_parse(&events, "cycles,{cs,faults}", &err));
+	run_out("counter", open_counter);
+	run_out("set", open_set);
+	run_out("sampler", open_sampler);
+	run_out("synthesis", synthesize);
+	perfev_events_free(events);
+	fake_reset();
+}
+
+static void test_files(void **state)
+{
+	static char path[] = "/tmp/perfev-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	recording_init(&recording, 3);
+	recording_make(&recording, host_is_big());
+	run_out("reader", read_recording);
+	run_out("partial reader", read_partly);
+	recording.stream = true;
+	recording_make(&recording, !host_is_big());
+	run_out("reader of a stream", read_recording);
+	write_to = path;
+	run_out("writer", write_recording);
+	unlink(path);
+}
+
+static void test_decode_and_profile(void **state)
+{
+	(void)state;
+	run_out("order", order_records);
+	run_out("profile", make_profile);
+}
+
+/* The records of the helper's mappings and some others, kept for many turns. */
+static void keep_records(void)
+{
+	size_t i, used = 0;
+
+	record_bytes = malloc(1 << 20);
+	assert_non_null(record_bytes);
+	for (i = 0; i < map_count + 3; i++) {
+		struct perfev_bytes view = {record_bytes + used, 0};
+
+		bytes.size = 0;
+		begin_record(&bytes, i < map_count ? PERF_RECORD_MMAP2 : i == map_count ? PERF_RECORD_COMM
+					     : i == map_count + 1		       ? PERF_RECORD_FORK
+										       : PERF_RECORD_KSYMBOL, USER);
+		put_u32(&bytes, i == map_count + 1 ? 8 : 7);
+		put_u32(&bytes, 7);
+		if (i < map_count) {
+			put_u64(&bytes, maps[i].start);
+			put_u64(&bytes, maps[i].end - maps[i].start);
+			put_u64(&bytes, maps[i].offset);
+			put_bytes(&bytes, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0\2\0\0\0", 32);
+			put_text(&bytes, maps[i].name, 8);
+		} else {
+			put_u64(&bytes, 7);
+			put_u64(&bytes, 7);
+			put_u64(&bytes, 0);
+		}
+		end_record(&bytes, 0);
+		memcpy(record_bytes + used, bytes.data, bytes.size);
+		view.size = bytes.size;
+		assert_works(perfev_record_from_bytes(&records[record_count++], view, 0, &err));
+		used += (bytes.size + 7) & ~(size_t)7;
+	}
+}
+
+static void test_symbols(void **state)
+{
+	static const char text[] = "ffffffff81000000 T one\nffffffff81001000 T two\nffffffffc0000000 t x\t[mod]\n";
+	int fd;
+
+	(void)state;
+	strcpy(kallsyms, "/tmp/perfev-test-XXXXXX");
+	fd = mkstemp(kallsyms);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	bytes.big = host_is_big();
+	run_helper("helpernopie");
+	keep_records();
+	run_out("symbols", name_places);
+	free(record_bytes);
+	unlink(kallsyms);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_capture),
+	cmocka_unit_test(test_files),
+	cmocka_unit_test(test_decode_and_profile),
+	cmocka_unit_test(test_symbols),
+};
+
+int main(void)
+{
+	(void)setup;
+	(void)teardown;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of kernel code, of places that have none, and of what is odd; numbers of frames; readable names. */
+#include "feeding.h"
+
+#include "symbols/demangle.h"
+
+/* ---- the kernel ------------------------------------------------------------------------------------------------------------ */
+
+static void with_kallsyms(const char *text)
+{
+	char path[] = "/tmp/perfev-test-XXXXXX";
+	struct perfev_symbols_opts opts;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	perfev_symbols_free(symbols);
+	memset(&opts, 0, sizeof(opts));
+	opts.size = sizeof(opts);
+	opts.kallsyms = path;
+	opts.foreign = 1;
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	find(0, 1, KERNEL); /* reads it */
+	unlink(path);
+}
+
+static void expect_kernel(uint64_t ip, const char *name, const char *module)
+{
+	struct perfev_frame frame = find(0, ip, KERNEL);
+
+	assert_true(frame.flags & PERFEV_FRAME_KERNEL);
+	if (name)
+		assert_string_equal(frame.symbol, name);
+	else
+		assert_null(frame.symbol);
+	assert_string_equal(frame.module, module);
+}
+
+static const char kallsyms[] = "ffffffff81000000 T _stext\n"
+			       "ffffffff81000000 T _text\n"
+			       "ffffffff81001000 t one\n"
+			       "ffffffff81002000 T two\n"
+			       "ffffffffc0000000 t inside\t[mod]\n";
+
+static void test_kernel(void **state)
+{
+	struct perfev_module_info info;
+
+	(void)state;
+	with_kallsyms(kallsyms);
+	expect_kernel(0xffffffff81001004, "one", "[kernel.kallsyms]");
+	expect_kernel(0xffffffff81002004, "two", "[kernel.kallsyms]");
+	expect_kernel(0xffffffffc0000004, "inside", "[mod]");
+	expect_kernel(0xffffffffa0000000, NULL, "[kernel.kallsyms]");
+	expect_kernel(0, NULL, "[kernel.kallsyms]");
+	/* functions that came while it ran, the newest first; and went again */
+	feed_ksymbol(0xffffffffa0000000, 0x100, "bpf_prog_1", 0);
+	expect_kernel(0xffffffffa0000004, "bpf_prog_1", "[bpf]");
+	expect_kernel(0xffffffffa0000100, NULL, "[kernel.kallsyms]");
+	feed_ksymbol(0xffffffffa0000000, 0x80, "bpf_prog_2", 0);
+	expect_kernel(0xffffffffa0000004, "bpf_prog_2", "[bpf]");
+	expect_kernel(0xffffffffa0000090, NULL, "[kernel.kallsyms]");
+	feed_ksymbol(0xffffffffa0000000, 0x80, "bpf_prog_2", PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+	expect_kernel(0xffffffffa0000004, NULL, "[kernel.kallsyms]");
+	assert_true(perfev_symbols_module(symbols, find(0, 0, KERNEL).module_id, &info));
+	assert_int_equal(info.symbol_count, 4);
+	assert_false(perfev_symbols_module(symbols, 9999, &info));
+}
+
+/* The recorded kernel was at another address: its map tells. */
+static void test_moved_kernel(void **state)
+{
+	(void)state;
+	with_kallsyms("ffffffff81000000 T _text\n");
+	perfev_symbols_free(symbols);
+	assert_works(perfev_symbols_new(&symbols, NULL, &err));
+	with_kallsyms(kallsyms);
+	perfev_symbols_free(symbols);
+	{
+		char path[] = "/tmp/perfev-test-XXXXXX";
+		struct perfev_symbols_opts opts;
+		int fd = mkstemp(path);
+
+		assert_int_equal(write(fd, kallsyms, strlen(kallsyms)), (ssize_t)strlen(kallsyms));
+		close(fd);
+		memset(&opts, 0, sizeof(opts));
+		opts.size = sizeof(opts);
+		opts.kallsyms = path;
+		assert_works(perfev_symbols_new(&symbols, &opts, &err));
+		feed_kernel_map(0xffffffff91000000, 0xffffffff91000000, "[kernel.kallsyms]_text");
+		expect_kernel(0xffffffff91001004, "one", "[kernel.kallsyms]");
+		expect_kernel(0xffffffff81001004, NULL, "[kernel.kallsyms]");
+		unlink(path);
+	}
+}
+
+static void test_bad_kallsyms(void **state)
+{
+	struct perfev_module_info info;
+
+	(void)state;
+	with_kallsyms("0000000000000000 T _text\n");
+	assert_true(perfev_symbols_module(symbols, find(0, 5, KERNEL).module_id, &info));
+	assert_non_null(strstr(info.why, "hidden"));
+	with_kallsyms("this is something else\n");
+	assert_true(perfev_symbols_module(symbols, find(0, 5, KERNEL).module_id, &info));
+	assert_null(strstr(info.why, "hidden"));
+	assert_non_null(strstr(info.why, "cannot be read"));
+}
+
+/* ---- what is odd --------------------------------------------------------------------------------------------------------------- */
+
+static void test_odd_places(void **state)
+{
+	static const uint32_t modes[] = {PERF_RECORD_MISC_CPUMODE_UNKNOWN, PERF_RECORD_MISC_HYPERVISOR,
+					 PERF_RECORD_MISC_GUEST_KERNEL, PERF_RECORD_MISC_GUEST_USER, 6, 7, 99};
+	static const char *const names[] = {"[unknown]", "[hypervisor]", "[guest]", "[guest]",
+					    "[unknown]", "[unknown]",	 "[unknown]"};
+	struct perfev_place place = {5, 7, USER};
+	struct perfev_frame frame;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 7; i++) {
+		frame = find(7, 0x1234, modes[i]);
+		assert_null(frame.symbol);
+		assert_string_equal(frame.module, names[i]);
+		assert_true(frame.address == 0x1234);
+	}
+	assert_int_equal(perfev_symbols_find(symbols, &place, &frame, 0, &err), 0);
+	feed_mmap2(7, UINT64_MAX - 0xfff, UINT64_MAX, UINT64_MAX, "//anon", NULL);
+	expect_nameless(7, UINT64_MAX - 1, "//anon");
+	feed_mmap2(7, 0x5000, 0x4000, 0, "//anon", NULL); /* its length is nearly 2^64 */
+	expect_nameless(7, 0x6000, "//anon");
+}
+
+/* Frames have numbers that stay: the same place has the same one, others have others. */
+static void test_keys(void **state)
+{
+	struct perfev_frame a, b, c;
+
+	(void)state;
+	run_helper("helpernopie");
+	feed_maps(7);
+	feed_maps(8);
+	a = find(7, address_of("main"), USER);
+	b = find(8, address_of("main") + 1, USER);
+	c = find(7, address_of("work_one"), USER);
+	assert_int_equal(a.key, b.key);
+	assert_int_not_equal(a.key, c.key);
+	assert_ptr_equal(a.symbol, b.symbol);
+	a = find(7, 1, USER);
+	b = find(7, 2, USER);
+	assert_int_not_equal(a.key, b.key);
+	assert_int_equal(find(9, 1, USER).key, a.key);
+}
+
+static void test_damaged_records(void **state)
+{
+	static const uint32_t types[] = {PERF_RECORD_MMAP, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
+					 PERF_RECORD_KSYMBOL, PERFEV_RECORD_HEADER_BUILD_ID};
+	struct perfev_record record;
+	struct perfev_bytes view;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		bytes.size = 0;
+		begin_record(&bytes, types[i], USER);
+		put_u32(&bytes, 1);
+		put_u32(&bytes, 0x41414141);
+		end_record(&bytes, 0);
+		view.data = bytes.data;
+		view.size = bytes.size;
+		assert_works(perfev_record_from_bytes(&record, view, 0, &err));
+		assert_fails(perfev_symbols_feed(symbols, &record, NULL, &err), EINVAL);
+	}
+	bytes.size = 0;
+	begin_record(&bytes, PERF_RECORD_EXIT, 0); /* nothing is learned from it */
+	end_record(&bytes, 0);
+	assert_works(perfev_record_from_bytes(&record, view, 0, &err));
+	record.type = PERF_RECORD_EXIT;
+	assert_works(perfev_symbols_feed(symbols, &record, NULL, &err));
+}
+
+static void test_build_id_read(void **state)
+{
+	uint8_t id[20];
+
+	(void)state;
+	assert_int_equal(perfev_build_id_read(id, helper("libhelper.so"), &err), 20);
+	assert_fails(perfev_build_id_read(id, "/nowhere", &err), ENOENT);
+	assert_says("/nowhere");
+	assert_fails(perfev_build_id_read(id, "/tmp", &err), EISDIR);
+	/* a file of sysfs, which cannot be mapped; not every kernel has it */
+	if (access("/sys/kernel/notes", R_OK) == 0)
+		assert_in_range(perfev_build_id_read(id, "/sys/kernel/notes", &err), 1, 20);
+}
+
+/* Readable names, where this build has them: without parameters, long ones left alone. */
+static void test_demangling(void **state)
+{
+	char text[64], *long_name = malloc(5000);
+
+	(void)state;
+	assert_non_null(long_name);
+	assert_false(demangle("main", text, sizeof(text)));
+	assert_false(demangle("", text, sizeof(text)));
+	assert_false(demangle("_", text, sizeof(text)));
+	assert_false(demangle("_Z", text, sizeof(text)));
+	memset(long_name, '1', 4999);
+	memcpy(long_name, "_ZN", 3);
+	long_name[4999] = 0;
+	assert_false(demangle(long_name, text, sizeof(text)));
+	free(long_name);
+	if (!demangle("_ZN4some3fooEi", text, sizeof(text)))
+		return; /* built without libiberty */
+	assert_string_equal(text, "some::foo");
+	assert_true(demangle("_ZN4core3fmt5write17h0123456789abcdefE", text, sizeof(text)));
+	assert_string_equal(text, "core::fmt::write");
+	assert_false(demangle("_ZN4some3fooEi", text, 9)); /* no room for its end */
+	assert_true(demangle("_ZN4some3fooEi", text, 10));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_moved_kernel, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_bad_kallsyms, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_odd_places, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_damaged_records, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_build_id_read, setup, teardown),
+	cmocka_unit_test(test_demangling),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

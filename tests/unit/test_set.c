@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets and counters: what is opened, what happens when some of it is refused, ends or appears meanwhile,
+ * and that nothing stays open behind a failure. */
+#include "test.h"
+
+#include "fake/kernel.h"
+
+#include <perfev/set.h>
+
+#include <errno.h>
+
+static struct perfev_error err;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_reset();
+	fake_file("/sys/devices/system/cpu/online", "0,2-3,8\n");
+	fake_file("/sys/bus/event_source/devices/cpu/type", "4\n");
+	fake_file("/proc/sys/kernel/perf_event_paranoid", "2\n");
+	fake_process(7, 1, "seven", "7 8 9");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return fake_left();
+}
+
+static int open_set(struct perfev_set **ret, const char *text, struct perfev_target on, uint32_t may_drop,
+		    bool partial)
+{
+	struct perfev_set_opts opts = {sizeof(opts), may_drop, partial};
+	struct perfev_events *events;
+	int r;
+
+	assert_works(perfev_events_parse(&events, text, &err));
+	memset(&err, 0xff, sizeof(err));
+	r = perfev_set_open(ret, events, on, &opts, &err);
+	perfev_events_free(events);
+	return r;
+}
+
+static size_t open_rows(const struct perfev_set *set)
+{
+	struct perfev_set_row row;
+	size_t i, n = 0;
+
+	for (i = 0; perfev_set_row_at(set, i, &row); i++)
+		n += row.fd >= 0;
+	assert_int_equal(i, perfev_set_row_count(set));
+	return n;
+}
+
+/* ---- opened ---------------------------------------------------------------------------------------- */
+
+static void test_fan_out(void **state)
+{
+	struct perfev_set *set;
+	int i;
+
+	(void)state;
+	assert_works(open_set(&set, "cycles,{instructions:u,cs}", perfev_on_process(7), 0, false));
+	assert_int_equal(fake.event_count, 9);
+	for (i = 0; i < 9; i++) {
+		const struct fake_event *e = &fake.events[i];
+
+		assert_int_equal(e->pid, 7 + i / 3);
+		assert_int_equal(e->cpu, -1);
+		assert_true(e->flags & PERF_FLAG_FD_CLOEXEC);
+		assert_true(e->attr.inherit);
+		assert_int_equal(e->attr.size, sizeof(e->attr));
+		assert_int_equal(e->group_fd, i % 3 == 2 ? fake.events[i - 1].fd : -1);
+		assert_int_equal(e->attr.disabled, i % 3 != 2);
+		assert_int_equal(e->attr.read_format & PERF_FORMAT_GROUP, 0);
+		assert_int_equal(e->attr.read_format & 3, 3);
+	}
+	assert_works(perfev_set_start(set, &err));
+	for (i = 0; i < 9; i++)
+		assert_true(fake.events[i].enabled);
+	assert_works(perfev_set_stop(set, &err));
+	for (i = 0; i < 9; i++)
+		assert_int_equal(fake.events[i].enabled, i % 3 == 2); /* off with its leader */
+	assert_int_equal(open_rows(set), 9);
+	perfev_set_close(set);
+}
+
+static void test_sums(void **state)
+{
+	struct perfev_reading r[3];
+	struct perfev_set *set;
+	int i;
+
+	(void)state;
+	assert_works(open_set(&set, "cycles,faults,cs:u", perfev_on_all_cpus(), 0, false));
+	assert_int_equal(fake.event_count, 12);
+	for (i = 0; i < 12; i++) {
+		fake.events[i].count = (uint64_t)i + 1;
+		fake.events[i].enabled_ns = 100;
+		fake.events[i].running_ns = i == 0 ? 0 : 50; /* that one was never scheduled */
+	}
+	assert_fails(perfev_set_read(set, r, 2, &err), EINVAL);
+	assert_works(perfev_set_read(set, r, 3, &err));
+	assert_int_equal(r[0].count, 1 + 4 + 7 + 10);
+	assert_int_equal(r[0].enabled_ns, 400);
+	assert_int_equal(r[0].running_ns, 150);
+	assert_int_equal(r[0].status, PERFEV_COUNTED);
+	assert_int_equal(r[1].count, 2 + 5 + 8 + 11);
+	assert_int_equal(r[2].status, PERFEV_NOT_COUNTED); /* happens in the kernel */
+	assert_int_equal(r[2].why, PERFEV_WHY_PARANOID);
+	fake.events[4].read_result = FAKE_EMPTY;
+	assert_works(perfev_set_read(set, r, 3, &err));
+	assert_int_equal(r[1].status, PERFEV_ERROR_STATE);
+	assert_works(perfev_set_row_read(set, 1, r, &err));
+	assert_int_equal(r[0].count, 2);
+	assert_fails(perfev_set_row_read(set, 12, r, &err), EINVAL);
+	fake.events[4].read_result = -EIO;
+	assert_fails(perfev_set_read(set, r, 3, &err), EIO);
+	assert_says("faults");
+	perfev_set_close(set);
+}
+
+/* ---- tasks that end and appear -------------------------------------------------------------------------- */
+
+static int gone_tid;
+
+static int ended(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)attr;
+	return gone_tid == 0 || event->pid == gone_tid ? -ESRCH : 0;
+}
+
+static void test_thread_ends_meanwhile(void **state)
+{
+	struct perfev_reading r[2];
+	struct perfev_set *set;
+
+	(void)state;
+	fake.on_open = ended;
+	gone_tid = 8;
+	assert_works(open_set(&set, "{cycles,cs},faults", perfev_on_process(7), 0, false));
+	assert_int_equal(open_rows(set), 6);
+	assert_null(perfev_set_error(set, 0));
+	assert_null(perfev_set_error(set, 1));
+	assert_null(perfev_set_error(set, 2));
+	assert_null(perfev_set_error(set, 3));
+	perfev_set_close(set);
+	gone_tid = 0; /* all of them */
+	assert_fails(open_set(&set, "cycles,cs", perfev_on_process(7), 0, false), ESRCH);
+	assert_int_equal(err.code, -ESRCH);
+	assert_int_equal(err.why, PERFEV_WHY_NO_TASK);
+	assert_fails(open_set(&set, "cycles,cs", perfev_on_process(7), 0, true), ESRCH);
+	assert_int_equal(err.why, PERFEV_WHY_NO_TASK);
+	gone_tid = 812;
+	assert_fails(open_set(&set, "cycles", perfev_on_task(812), 0, false), ESRCH);
+	(void)r;
+}
+
+static int appear_at;
+
+static int thread_appears(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	(void)attr;
+	if (fake.event_count == appear_at)
+		fake_process(7, 1, "seven", "10");
+	return 0;
+}
+
+/* Whether a thread that is new has inherited the events cannot be told: all is opened again. */
+static void test_thread_appears_meanwhile(void **state)
+{
+	struct perfev_set *set;
+	int i;
+
+	(void)state;
+	fake.on_open = thread_appears;
+	appear_at = 4;
+	assert_works(open_set(&set, "cycles,cs", perfev_on_process(7), 0, false));
+	assert_int_equal(fake.event_count, 6 + 8);
+	for (i = 0; i < 6; i++)
+		assert_false(fake.events[i].open);
+	assert_int_equal(open_rows(set), 8);
+	perfev_set_close(set);
+}
+
+static int always_more(struct fake_event *event, struct perf_event_attr *attr)
+{
+	char tid[16];
+
+	(void)event;
+	(void)attr;
+	snprintf(tid, sizeof(tid), "%d", 1000 + fake.event_count);
+	if (fake.event_count < 100)
+		fake_process(7, 1, "seven", tid);
+	return 0;
+}
+
+static void test_threads_without_end(void **state)
+{
+	struct perfev_set *set;
+
+	(void)state;
+	fake.on_open = always_more;
+	assert_works(open_set(&set, "cycles", perfev_on_process(7), 0, false));
+	assert_in_range(fake.event_count, 4, 400);
+	perfev_set_close(set);
+}
+
+static const char *empty_list(const char *path)
+{
+	return strcmp(path, "/proc/7/task") ? NULL : "";
+}
+
+/* A process whose last thread ended between two looks: there is nothing to open, and it is said why. */
+static void test_empty_process(void **state)
+{
+	struct perfev_set *set;
+
+	(void)state;
+	fake.on_list = empty_list;
+	assert_fails(open_set(&set, "cycles", perfev_on_process(7), 0, false), ESRCH);
+	assert_int_equal(err.code, -ESRCH);
+	assert_int_equal(err.why, PERFEV_WHY_NO_TASK);
+	assert_says("cycles");
+}
+
+/* ---- refusals ----------------------------------------------------------------------------------------------- */
+
+static uint64_t refused_config;
+static int refused_cpu, refusal;
+
+static int refuse(struct fake_event *event, struct perf_event_attr *attr)
+{
+	bool here = refused_cpu < 0 || event->cpu == refused_cpu;
+
+	return attr->type == PERF_TYPE_HARDWARE && attr->config == refused_config && here ? refusal : 0;
+}
+
+static void test_refusal_closes_all(void **state)
+{
+	struct perfev_set *set = NULL;
+
+	(void)state;
+	fake.on_open = refuse;
+	refused_config = PERF_COUNT_HW_INSTRUCTIONS;
+	refused_cpu = 3;
+	refusal = -ENOENT;
+	assert_fails(open_set(&set, "cycles,instructions,cs", perfev_on_all_cpus(), 0, false), ENOENT);
+	assert_null(set);
+	assert_int_equal(fake.event_count, 7); /* up to the third CPU */
+	assert_int_equal(err.why, PERFEV_WHY_NO_EVENT);
+	assert_says("instructions on CPU 3");
+	assert_int_equal(fake_left(), 0);
+}
+
+static void test_partial(void **state)
+{
+	struct perfev_reading r[3];
+	struct perfev_set *set = NULL;
+
+	(void)state;
+	fake.on_open = refuse;
+	refused_config = PERF_COUNT_HW_INSTRUCTIONS;
+	refused_cpu = -1;
+	refusal = -ENOENT;
+	assert_works(open_set(&set, "cycles,instructions,cs", perfev_on_all_cpus(), 0, true));
+	assert_null(perfev_set_error(set, 0));
+	assert_int_equal(perfev_set_error(set, 1)->why, PERFEV_WHY_NO_EVENT);
+	assert_null(perfev_set_error(set, 2));
+	assert_null(perfev_set_error(set, 9));
+	assert_works(perfev_set_start(set, &err));
+	assert_works(perfev_set_read(set, r, 3, &err));
+	assert_int_equal(r[1].status, PERFEV_NOT_SUPPORTED);
+	assert_int_equal(r[1].why, PERFEV_WHY_NO_EVENT);
+	assert_int_equal(open_rows(set), 8);
+	perfev_set_close(set);
+	refusal = -EIO; /* nothing at all: the first error is the set's */
+	assert_fails(open_set(&set, "instructions", perfev_on_all_cpus(), 0, true), EIO);
+	assert_says("instructions");
+}
+
+/* An event that opens on some CPUs only would count too little: it is left out everywhere, and with it
+ * the group that it leads. */
+static void test_partial_somewhere(void **state)
+{
+	struct perfev_reading r[4];
+	struct perfev_set *set = NULL;
+	struct perfev_set_row row;
+	size_t i;
+
+	(void)state;
+	fake.on_open = refuse;
+	refused_config = PERF_COUNT_HW_INSTRUCTIONS;
+	refused_cpu = 3;
+	refusal = -ENODEV;
+	assert_works(open_set(&set, "cycles,{instructions,cs},faults", perfev_on_all_cpus(), 0, true));
+	assert_null(perfev_set_error(set, 0));
+	assert_non_null(perfev_set_error(set, 1));
+	assert_non_null(perfev_set_error(set, 2));
+	assert_null(perfev_set_error(set, 3));
+	for (i = 0; perfev_set_row_at(set, i, &row); i++)
+		assert_int_equal(row.fd >= 0, row.event == 0 || row.event == 3);
+	for (i = 0; i < (size_t)fake.event_count; i++)
+		fake.events[i].count = fake.events[i].enabled_ns = fake.events[i].running_ns = 5;
+	assert_works(perfev_set_read(set, r, 4, &err));
+	assert_int_equal(r[0].count, 20);
+	assert_int_equal(r[1].status, PERFEV_NOT_SUPPORTED);
+	assert_int_equal(r[1].count, 0);
+	assert_int_equal(r[2].status, PERFEV_NOT_SUPPORTED);
+	assert_int_equal(r[3].count, 20);
+	assert_int_equal(fake_left(), 8);
+	perfev_set_close(set);
+}
+
+static void test_too_many_files(void **state)
+{
+	struct perfev_set *set = NULL;
+	int most;
+
+	(void)state;
+	for (most = 0; most < 12; most++) {
+		fake.open_files_max = fake.opened - fake.closed + most + (most == 0);
+		assert_fails(open_set(&set, "cycles,cs,faults", perfev_on_all_cpus(), 0, false), EMFILE);
+		assert_int_equal(err.why, PERFEV_WHY_FILES);
+		assert_says("1024 open files, and 12 more are needed");
+		assert_says("4096");
+		assert_int_equal(fake_left(), 0);
+	}
+}
+
+static int old_kernel(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	if (!attr->config3)
+		return 0;
+	attr->size = 128;
+	return -E2BIG;
+}
+
+static void test_attr_too_large(void **state)
+{
+	struct perfev_counter *counter = NULL;
+	struct perfev_event *event;
+
+	(void)state;
+	fake.on_open = old_kernel;
+	assert_works(perfev_event_parse(&event, "cs", &err));
+	perfev_event_attr(event)->config3 = 1;
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err), E2BIG);
+	assert_int_equal(err.why, PERFEV_WHY_OLD_KERNEL);
+	assert_says("128 bytes");
+	assert_null(counter);
+	perfev_event_attr(event)->config3 = 0;
+	assert_works(perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err));
+	perfev_counter_close(counter);
+	perfev_event_free(event);
+}
+
+static int forbidden(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	(void)attr;
+	return refusal;
+}
+
+static void test_seccomp(void **state)
+{
+	struct perfev_set *set;
+
+	(void)state;
+	fake.on_open = forbidden;
+	refusal = -EPERM;
+	fake_file("/proc/self/status", "Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n");
+	assert_fails(open_set(&set, "cs", perfev_on_self(), 0, false), EPERM);
+	assert_int_equal(err.why, PERFEV_WHY_CAPABILITY); /* a NULL attr is a bad address: no filter did it */
+	fake.null_attr_result = -EPERM;
+	assert_fails(open_set(&set, "cs", perfev_on_self(), 0, false), EPERM);
+	assert_int_equal(err.why, PERFEV_WHY_SECCOMP);
+	fake_file("/proc/self/status", "Name:\tx\nSeccomp:\t0\n");
+	assert_fails(open_set(&set, "cs", perfev_on_self(), 0, false), EPERM);
+	assert_int_equal(err.why, PERFEV_WHY_CAPABILITY);
+	fake.null_attr_result = refusal = -ENOSYS;
+	assert_fails(open_set(&set, "cs", perfev_on_self(), 0, false), ENOSYS);
+	assert_int_equal(err.why, PERFEV_WHY_NO_KERNEL);
+}
+
+/* ---- what may be left out ---------------------------------------------------------------------------------------- */
+
+static int no_kernel_mode(struct fake_event *event, struct perf_event_attr *attr)
+{
+	if (event->pid == -1)
+		return -EACCES;
+	return attr->exclude_kernel ? 0 : -EACCES;
+}
+
+static void test_drop_kernel(void **state)
+{
+	struct perfev_set *set;
+	int i, opened = 0;
+
+	(void)state;
+	fake.on_open = no_kernel_mode;
+	assert_fails(open_set(&set, "cs,cycles:u", perfev_on_process(7), 0, false), EACCES);
+	assert_says("add ':u'");
+	assert_works(open_set(&set, "faults,cycles:u", perfev_on_process(7), PERFEV_DROP_KERNEL, false));
+	assert_int_equal(perfev_set_dropped(set, 0), PERFEV_DROP_KERNEL);
+	assert_int_equal(perfev_set_dropped(set, 1), 0);
+	assert_int_equal(perfev_set_dropped(set, 2), 0);
+	for (i = 0; i < fake.event_count; i++)
+		if (fake.events[i].open) {
+			assert_true(fake.events[i].attr.exclude_kernel && fake.events[i].attr.exclude_hv);
+			opened++;
+		}
+	assert_int_equal(opened, 6);
+	perfev_set_close(set);
+	/* what would be refused all the same is what has to be said */
+	assert_fails(open_set(&set, "faults", perfev_on_all_cpus(), PERFEV_DROP_KERNEL, false), EACCES);
+	assert_says("every task on a CPU");
+}
+
+/* ---- counters -------------------------------------------------------------------------------------------------------- */
+
+static void test_counter_targets(void **state)
+{
+	static const int32_t one[] = {3};
+	struct perfev_target on;
+	struct perfev_counter *counter = NULL;
+	struct perfev_event *event;
+
+	(void)state;
+	assert_works(perfev_event_parse(&event, "cs", &err));
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_process(7), NULL, &err), EINVAL);
+	assert_says("perfev_set_open");
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_all_cpus(), NULL, &err), EINVAL);
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_cgroup(5, -1), NULL, &err), EINVAL);
+	on = perfev_on_self();
+	on.ids = on.cpus = one;
+	on.id_count = 1;
+	assert_fails(perfev_counter_open(&counter, event, on, NULL, &err), EINVAL);
+	on.id_count = 0;
+	on.cpu_count = 1;
+	assert_fails(perfev_counter_open(&counter, event, on, NULL, &err), EINVAL);
+	assert_null(counter);
+	assert_works(perfev_counter_open(&counter, event, perfev_on_cgroup(5, 2), NULL, &err));
+	assert_int_equal(fake.events[0].pid, 5);
+	assert_int_equal(fake.events[0].cpu, 2);
+	assert_true(fake.events[0].flags & PERF_FLAG_PID_CGROUP);
+	perfev_counter_close(counter);
+	assert_works(perfev_counter_open(&counter, event, perfev_on_cpu(3), NULL, &err));
+	assert_int_equal(fake.events[1].pid, -1);
+	perfev_counter_close(counter);
+	perfev_counter_close(NULL);
+	perfev_event_free(event);
+}
+
+static void test_counter(void **state)
+{
+	struct perfev_counter *counter;
+	struct perfev_event *event;
+	struct perfev_reading r;
+
+	(void)state;
+	assert_works(perfev_event_parse(&event, "faults", &err));
+	perfev_event_attr(event)->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	perfev_event_attr(event)->size = 64;
+	assert_works(perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err));
+	perfev_event_free(event);
+	assert_int_equal(fake.events[0].attr.size, sizeof(struct perf_event_attr));
+	assert_int_equal(fake.events[0].attr.read_format, 1 | 2 | 4 | 16);
+	assert_int_equal(perfev_counter_fd(counter), fake.events[0].fd);
+	assert_false(fake.events[0].enabled);
+	assert_works(perfev_counter_start(counter, &err));
+	assert_true(fake.events[0].enabled);
+	fake.events[0].count = 42;
+	fake.events[0].enabled_ns = fake.events[0].running_ns = 9;
+	fake.events[0].lost = 3;
+	assert_works(perfev_counter_read(counter, &r, &err));
+	assert_int_equal(r.count, 42);
+	assert_int_equal(r.lost, 3);
+	assert_true(r.id == fake.events[0].id);
+	assert_works(perfev_counter_stop(counter, &err));
+	assert_false(fake.events[0].enabled);
+	assert_works(perfev_counter_reset(counter, &err));
+	assert_int_equal(fake.events[0].count, 0);
+	assert_int_equal(perfev_counter_dropped(counter), 0);
+	perfev_counter_close(counter);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_fan_out, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_thread_ends_meanwhile, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_thread_appears_meanwhile, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_threads_without_end, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_empty_process, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_refusal_closes_all, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_partial, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_partial_somewhere, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_too_many_files, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_attr_too_large, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_seccomp, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_drop_kernel, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_counter_targets, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_counter, setup, teardown),
+};
+
+int main(void)
+{
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	fake_reset();
+	return failed;
+}

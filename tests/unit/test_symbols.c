@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* From records to names, end to end: programs are run that say where their functions are; what they say is
+ * mapped is fed as records; and the addresses have those names, also in children, after exec, and in files
+ * that are stripped, changed or gone. */
+#include "feeding.h"
+
+/* ---- programs ----------------------------------------------------------------------------------------------------- */
+
+static void test_programs(void **state)
+{
+	struct perfev_frame stub;
+
+	(void)state;
+	run_helper("helperpie");
+	feed_maps(7);
+	expect_functions(7, "helperpie");
+	run_helper("helpernopie");
+	feed_maps(8);
+	expect_functions(8, "helpernopie");
+	/* where code has fixed addresses, that of an imported function is its stub */
+	stub = find(8, address_of("lib_work"), USER);
+	assert_non_null(stub.symbol);
+	assert_string_equal(stub.symbol, strstr(stub.module, "helpernopie") ? "lib_work@plt" : "lib_work");
+	expect_nameless(7, 1, "[unknown]");
+	expect_nameless(9, address_of("main"), "[unknown]"); /* of another process */
+}
+
+/* A child has what its parent had, until it maps something, or runs another program. */
+static void test_forks(void **state)
+{
+	uint64_t page;
+
+	(void)state;
+	run_helper("helpernopie");
+	feed_maps(7);
+	feed_fork(8, 8, 7, 0);
+	expect_functions(8, "helpernopie");
+	page = address_of("main") & ~UINT64_C(0xfff);
+	feed_mmap2(8, page, page + 4096, 0, "//anon", NULL);
+	expect_nameless(8, address_of("main"), "//anon");
+	expect_functions(7, "helpernopie");
+	feed_fork(9, 9, 8, 0);
+	expect_nameless(9, address_of("main"), "//anon");
+	feed_comm(7, 7, "other", true);
+	expect_nameless(7, address_of("main"), "[unknown]");
+	expect_nameless(9, address_of("main"), "//anon");
+	feed_maps(9);
+	expect_functions(9, "helpernopie");
+	feed_fork(9, 10, 9, 0); /* a thread: nothing changes */
+	expect_functions(9, "helpernopie");
+	feed_fork(9, 9, 7, PERF_RECORD_MISC_FORK_EXEC); /* one that was made up: its mappings follow by themselves */
+	expect_functions(9, "helpernopie");
+}
+
+static void test_names_of_threads(void **state)
+{
+	(void)state;
+	assert_string_equal(perfev_symbols_comm(symbols, 7, 8), ":8");
+	feed_comm(7, 7, "main", false);
+	assert_string_equal(perfev_symbols_comm(symbols, 7, 7), "main");
+	assert_string_equal(perfev_symbols_comm(symbols, 7, 8), "main"); /* of its process */
+	feed_comm(7, 8, "worker", false);
+	assert_string_equal(perfev_symbols_comm(symbols, 7, 8), "worker");
+	feed_fork(9, 9, 7, 0);
+	assert_string_equal(perfev_symbols_comm(symbols, 9, 9), "main");
+	feed_comm(9, 9, "next", true);
+	assert_string_equal(perfev_symbols_comm(symbols, 9, 9), "next");
+	assert_string_equal(perfev_symbols_comm(symbols, -1, -1), ":-1");
+}
+
+/* ---- files that are not as they should be ------------------------------------------------------------------------------ */
+
+static void test_stripped(void **state)
+{
+	struct perfev_module_info info;
+
+	(void)state;
+	run_helper("helperstripped");
+	feed_maps(7);
+	expect(7, address_of("lib_hidden"), "lib_hidden", "libhelper.so");
+	info = expect_nameless(7, address_of("work_hidden"), "helperstripped");
+	assert_non_null(strstr(info.why, "no debug file"));
+	assert_int_equal(info.build_id.size, 20);
+}
+
+static void make_folders(char *path)
+{
+	char *at;
+
+	for (at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+		*at = 0;
+		mkdir(path, 0700);
+		*at = '/';
+	}
+}
+
+static void remove_tree(const char *path)
+{
+	char command[4400];
+
+	snprintf(command, sizeof(command), "rm -r '%s'", path);
+	assert_int_equal(system(command), 0);
+}
+
+/* A debug file is found by build-id; all files below another root. */
+static void test_debug_file(void **state)
+{
+	char root[] = "/tmp/perfev-test-XXXXXX", path[9000], hex[41];
+	struct perfev_symbols_opts opts;
+	struct perfev_module_info info;
+	uint8_t id[20];
+	int i;
+
+	(void)state;
+	memset(&opts, 0, sizeof(opts));
+	opts.size = sizeof(opts);
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(perfev_build_id_read(id, helper("helpernopie"), &err), 20);
+	for (i = 0; i < 20; i++)
+		snprintf(hex + 2 * i, 3, "%02x", id[i]);
+	snprintf(path, sizeof(path), "%s/usr/lib/debug/.build-id/%.2s/%s.debug", root, hex, hex + 2);
+	make_folders(path);
+	assert_int_equal(symlink(helper("helpernopie"), path), 0);
+	snprintf(path, sizeof(path), "%s%s", root, helper("helperstripped"));
+	make_folders(path);
+	assert_int_equal(symlink(helper("helperstripped"), path), 0);
+	perfev_symbols_free(symbols);
+	opts.symfs = root;
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	run_helper("helperstripped");
+	feed_maps(7);
+	expect(7, address_of("work_hidden"), "work_hidden", "helperstripped");
+	assert_true(perfev_symbols_module(symbols, find(7, address_of("main"), USER).module_id, &info));
+	assert_non_null(strstr(info.file, ".debug"));
+	/* the library is not below that root, and the machine's own is not taken in its place */
+	info = expect_nameless(7, address_of("lib_hidden"), "libhelper.so");
+	assert_non_null(strstr(info.why, "No such file"));
+	remove_tree(root);
+}
+
+/* A file that was changed since is not used: its names would be wrong ones. */
+static void test_build_ids(void **state)
+{
+	static const uint8_t other[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+	struct perfev_build_id entry;
+	struct perfev_module_info info;
+	uint8_t id[20];
+	uint64_t start;
+
+	(void)state;
+	run_helper("helpernopie");
+	start = maps[0].start;
+	assert_int_equal(perfev_build_id_read(id, maps[0].name, &err), 20);
+	feed_mmap2(7, start, maps[0].end, maps[0].offset, maps[0].name, other);
+	info = expect_nameless(7, address_of("main"), "helpernopie");
+	assert_non_null(strstr(info.why, "another build-id"));
+	assert_memory_equal(info.build_id.data, other, 20);
+	feed_mmap2(8, start, maps[0].end, maps[0].offset, maps[0].name, id);
+	expect(8, address_of("main"), "main", "helpernopie");
+	feed_mmap2(9, start, maps[0].end, maps[0].offset, maps[0].name, NULL); /* nothing is said: it is used */
+	expect(9, address_of("main"), "main", "helpernopie");
+	/* the list of a recording says it for mappings that do not */
+	memset(&entry, 0, sizeof(entry));
+	entry.size = 20;
+	memcpy(entry.id, other, 20);
+	entry.filename = maps[0].name;
+	assert_works(perfev_symbols_build_id(symbols, &entry, &err));
+	feed_mmap2(10, start, maps[0].end, maps[0].offset, maps[0].name, NULL);
+	expect_nameless(10, address_of("main"), "helpernopie");
+	memcpy(entry.id, id, 20); /* the last one counts */
+	assert_works(perfev_symbols_build_id(symbols, &entry, &err));
+	feed_mmap2(11, start, maps[0].end, maps[0].offset, maps[0].name, NULL);
+	expect(11, address_of("main"), "main", "helpernopie");
+}
+
+static void test_files_that_are_none(void **state)
+{
+	static const struct {
+		const char *name, *why;
+	} rows[] = {
+		{"/nowhere/program", "No such file"},	   {"/tmp", "cannot be read"},
+		{"/dev/zero (deleted)", "made at run time"}, {"//anon", "made at run time"},
+		{"[heap]", "made at run time"},		   {"/memfd:jit (deleted)", "memfd"},
+		{"/gone (deleted)", "deleted"},		   {"/etc/passwd", "no ELF file"},
+		{"/SYSV00000000 (deleted)", "made at run time"}, {"", "made at run time"},
+	};
+	struct perfev_module_info info;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		feed_mmap2(7, 0x1000 * (i + 1), 0x1000 * (i + 2), 0, rows[i].name, NULL);
+		info = expect_nameless(7, 0x1000 * (i + 1) + 5, rows[i].name);
+		if (!info.why || !strstr(info.why, rows[i].why))
+			fail_msg("%s: %s", rows[i].name, info.why);
+	}
+}
+
+/* The vdso of another kernel is not looked for in a file of that name. */
+static void test_foreign_vdso(void **state)
+{
+	struct perfev_symbols_opts opts;
+	struct perfev_module_info info;
+	char folder[] = "/tmp/perfev-test-XXXXXX", old[4096];
+
+	(void)state;
+	assert_non_null(getcwd(old, sizeof(old)));
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	assert_int_equal(symlink("/bin/sh", "[vdso]"), 0);
+	perfev_symbols_free(symbols);
+	memset(&opts, 0, sizeof(opts));
+	opts.size = sizeof(opts);
+	opts.foreign = 1;
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	feed_mmap2(7, 0x7fff0000, 0x7fff2000, 0, "[vdso]", NULL);
+	info = expect_nameless(7, 0x7fff0a00, "[vdso]");
+	assert_null(info.file);
+	assert_int_equal(info.symbol_count, 0);
+	assert_non_null(strstr(info.why, "kernel"));
+	assert_int_equal(unlink("[vdso]"), 0);
+	assert_int_equal(chdir(old), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
+static void test_own_vdso(void **state)
+{
+	struct perfev_frame frame;
+	struct perfev_module_info info;
+	uint64_t offset;
+	bool found = false;
+
+	(void)state;
+	feed_mmap2(7, 0x7fff0000, 0x7fff2000, 0, "[vdso]", NULL);
+	for (offset = 0; offset < 0x2000 && !found; offset += 16) {
+		frame = find(7, 0x7fff0000 + offset, USER);
+		found = frame.symbol && strstr(frame.symbol, "gettime");
+	}
+	assert_true(perfev_symbols_module(symbols, find(7, 0x7fff0000, USER).module_id, &info));
+	if (info.symbol_count) /* not every kernel has one */
+		assert_true(found);
+	else
+		assert_non_null(info.why);
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_programs, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_forks, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_names_of_threads, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_stripped, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_debug_file, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_build_ids, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_files_that_are_none, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_foreign_vdso, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_own_vdso, setup, teardown),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

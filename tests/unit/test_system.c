@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts about the machine: read from files that are there, missing, empty or odd, and never guessed; and
+ * probes, which answer with the cause. */
+#include "test.h"
+
+#include "capture/explain.h"
+#include "fake/kernel.h"
+
+#include <errno.h>
+
+#define UNKNOWN INT64_MIN
+
+static struct perfev_error err;
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_reset();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return fake_left();
+}
+
+static int64_t paranoid_of(const char *text)
+{
+	struct perfev_system s;
+
+	fake_file("/proc/sys/kernel/perf_event_paranoid", text);
+	perfev_system_read(&s);
+	return s.paranoid;
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	assert_int_equal(paranoid_of("-1\n"), -1);
+	assert_int_equal(paranoid_of("0\n"), 0);
+	assert_int_equal(paranoid_of("4"), 4);
+	assert_int_equal(paranoid_of("  2 \n"), 2);
+	assert_int_equal(paranoid_of("2 3\n"), 2);
+	assert_true(paranoid_of("") == UNKNOWN);
+	assert_true(paranoid_of("\n\n") == UNKNOWN);
+	assert_true(paranoid_of("none\n") == UNKNOWN);
+	assert_true(paranoid_of("-") == UNKNOWN);
+	assert_int_equal(paranoid_of("99999999999999999999999999999"), INT64_MAX);
+}
+
+/* A machine without any file: everything is marked as not known. */
+static void test_nothing(void **state)
+{
+	struct perfev_system s;
+
+	(void)state;
+	memset(&s, 0x55, sizeof(s));
+	perfev_system_read(&s);
+	assert_string_equal(s.hostname, "host");
+	assert_string_equal(s.release, "6.1.0");
+	assert_string_equal(s.arch, "machine");
+	assert_string_equal(s.cpu_desc, "");
+	assert_string_equal(s.cpu_id, "");
+	assert_true(s.cpus_available == UNKNOWN && s.cpus_online == UNKNOWN && s.memory_kb == UNKNOWN);
+	assert_true(s.paranoid == UNKNOWN && s.kptr_restrict == UNKNOWN && s.max_sample_rate == UNKNOWN);
+	assert_true(s.mlock_kb == UNKNOWN && s.max_stack == UNKNOWN && s.seccomp == UNKNOWN);
+	assert_int_equal(s.files_soft, 1024);
+	assert_int_equal(s.memlock_hard, 65536);
+	assert_int_equal(s.uid, 1000);
+	assert_true(s.capabilities == 0);
+	fake_error("/proc/cpuinfo", -EACCES);
+	fake_error("/proc/self/status", -EACCES);
+	perfev_system_read(&s);
+	assert_string_equal(s.cpu_desc, "");
+}
+
+static void test_a_machine(void **state)
+{
+	struct perfev_system s;
+
+	(void)state;
+	fake_file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
+				   "model name\t: Some CPU @ 2.5GHz\nstepping\t: 7\n\nprocessor\t: 1\n"
+				   "vendor_id\t: Other\n");
+	fake_file("/proc/meminfo", "MemTotal:       16330540 kB\nMemFree: 1 kB\n");
+	fake_file("/proc/self/status", "Name:\tSeccomp: 9\nCapEff:\t0000004000000000\nSeccomp:\t2\n"
+				       "Seccomp_filters:\t1\n");
+	fake_file("/sys/devices/system/cpu/possible", "0-15\n");
+	fake_file("/sys/devices/system/cpu/online", "0,2-3,8\n");
+	fake_file("/proc/sys/kernel/kptr_restrict", "1\n");
+	fake_file("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
+	fake_file("/proc/sys/kernel/perf_event_mlock_kb", "516\n");
+	fake_file("/proc/sys/kernel/perf_event_max_stack", "127\n");
+	fake.files_hard = UINT64_MAX;
+	perfev_system_read(&s);
+	assert_string_equal(s.cpu_desc, "Some CPU @ 2.5GHz");
+	assert_string_equal(s.cpu_id, "GenuineIntel,6,85,7");
+	assert_int_equal(s.memory_kb, 16330540);
+	assert_true(s.capabilities == PERFEV_CAP_PERFMON);
+	assert_int_equal(s.seccomp, 2);
+	assert_int_equal(s.cpus_available, 16);
+	assert_int_equal(s.cpus_online, 4);
+	assert_int_equal(s.kptr_restrict, 1);
+	assert_int_equal(s.max_sample_rate, 100000);
+	assert_int_equal(s.mlock_kb, 516);
+	assert_int_equal(s.max_stack, 127);
+	assert_true(s.files_hard == INT64_MAX); /* no limit */
+}
+
+static void test_odd_files(void **state)
+{
+	struct perfev_system s;
+	char *text = malloc(6000);
+
+	(void)state;
+	assert_non_null(text);
+	/* an arm machine: another file says what it is; names longer than their place are cut */
+	memset(text, 'x', 5999);
+	memcpy(text, "Processor : ", 12);
+	text[5999] = 0;
+	fake_file("/proc/cpuinfo", text);
+	fake_file("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1", "0x00000000410fd0c0\n");
+	fake_file("/proc/meminfo", "MemTotal:\n");
+	fake_file("/proc/self/status", "CapEff:\t\nSeccomp:\n");
+	fake_file("/sys/devices/system/cpu/possible", "what\n");
+	fake_file("/sys/devices/system/cpu/online", "\n");
+	perfev_system_read(&s);
+	assert_int_equal(strlen(s.cpu_desc), sizeof(s.cpu_desc) - 1);
+	assert_string_equal(s.cpu_id, "0x00000000410fd0c0");
+	assert_true(s.cpus_available == UNKNOWN && s.cpus_online == UNKNOWN);
+	assert_true(s.memory_kb == UNKNOWN);
+	assert_true(s.seccomp == UNKNOWN);
+	fake_file("/proc/cpuinfo", "vendor_id");
+	perfev_system_read(&s);
+	assert_string_equal(s.cpu_desc, "");
+	free(text);
+}
+
+/* ---- facts of a refusal --------------------------------------------------------------------------------- */
+
+static int explained(int code, int32_t pid, int32_t cpu)
+{
+	struct perf_event_attr attr;
+	struct explain_open facts = {"cycles", &attr, pid, cpu, false, 0, 0, 0};
+
+	memset(&attr, 0, sizeof(attr));
+	attr.exclude_kernel = 1;
+	assert_int_equal(explain_open(code, &facts, NULL), code);
+	assert_int_equal(explain_open(code, &facts, &err), code);
+	return (int)err.why;
+}
+
+static void test_facts_of_a_refusal(void **state)
+{
+	static const char *const pmus[] = {"cpu", "cpu_atom", "armv8_pmuv3_0", "cpum_cf", "odd/cpus"};
+	char path[96];
+	size_t i;
+
+	(void)state;
+	fake_file("/proc/sys/kernel/perf_event_paranoid", "2\n");
+	fake_file("/sys/devices/system/cpu/cpu0/topology", "");
+	fake_file("/sys/devices/system/cpu/cpu1/online", "1\n");
+	fake_file("/sys/devices/system/cpu/cpu2/online", "0\n");
+	assert_int_equal(explained(-ENOENT, 0, -1), PERFEV_WHY_NO_PMU);
+	fake_file("/sys/bus/event_source/devices/software/type", "1\n");
+	assert_int_equal(explained(-ENOENT, 0, -1), PERFEV_WHY_NO_PMU);
+	for (i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s%s", pmus[i],
+			 strchr(pmus[i], '/') ? "" : "/type");
+		fake_file(path, "4\n");
+		assert_int_equal(explained(-ENOENT, 0, -1), PERFEV_WHY_NO_EVENT);
+		fake_remove(path);
+	}
+	fake_file("/sys/bus/event_source/devices/cpu/type", "4\n");
+	assert_int_equal(explained(-EINVAL, -1, 0), PERFEV_WHY_COMBINATION);
+	assert_int_equal(explained(-EINVAL, -1, 1), PERFEV_WHY_COMBINATION);
+	assert_int_equal(explained(-EINVAL, -1, 2), PERFEV_WHY_NO_CPU);
+	assert_int_equal(explained(-ENODEV, -1, 3), PERFEV_WHY_NO_CPU);
+	fake_owner("/proc/812", 1001);
+	assert_int_equal(explained(-EACCES, 812, -1), PERFEV_WHY_OTHER_USER);
+	assert_says("uid 1001");
+	fake_owner("/proc/812", 1000);
+	assert_int_equal(explained(-EACCES, 812, -1), PERFEV_WHY_CAPABILITY);
+	assert_int_equal(explained(-EACCES, 813, -1), PERFEV_WHY_CAPABILITY); /* its owner is not known */
+}
+
+/* ---- probes ------------------------------------------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+	int i, k;
+
+	(void)state;
+	for (i = 0; i < PERFEV_ABILITY_COUNT; i++) {
+		assert_non_null(perfev_ability_title((enum perfev_ability)i));
+		for (k = 0; k < i; k++)
+			assert_string_not_equal(perfev_ability_name((enum perfev_ability)i),
+						perfev_ability_name((enum perfev_ability)k));
+	}
+	assert_null(perfev_ability_name((enum perfev_ability)PERFEV_ABILITY_COUNT));
+	assert_null(perfev_ability_title((enum perfev_ability)-1));
+	assert_int_equal(perfev_probe((enum perfev_ability)PERFEV_ABILITY_COUNT, &err), 0);
+	assert_int_equal(err.code, -EINVAL);
+}
+
+static int refuse_all(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	(void)attr;
+	return -EINVAL;
+}
+
+static int refuse_map(struct fake_event *event, size_t size)
+{
+	(void)event;
+	(void)size;
+	return -EPERM;
+}
+
+/* Every probe says why not, leaves nothing open, and opens nothing that counts. */
+static void test_probes_that_fail(void **state)
+{
+	int i;
+
+	(void)state;
+	fake.on_open = refuse_all;
+	for (i = 0; i < PERFEV_ABILITY_COUNT; i++) {
+		memset(&err, 0, sizeof(err));
+		assert_int_equal(perfev_probe((enum perfev_ability)i, &err), 0);
+		assert_true(err.code < 0);
+		assert_true(err.text[0]);
+		assert_int_equal(perfev_probe((enum perfev_ability)i, NULL), 0);
+	}
+	perfev_probe(PERFEV_CAN_READ_LOST, &err);
+	assert_int_equal(err.why, PERFEV_WHY_OLD_KERNEL);
+	assert_says("Linux 6.0 does");
+	fake.on_open = NULL;
+	fake.on_map = refuse_map;
+	assert_int_equal(perfev_probe(PERFEV_CAN_SAMPLE, &err), 0);
+	assert_int_equal(err.why, PERFEV_WHY_LOCKED_MEMORY);
+	assert_int_equal(perfev_probe(PERFEV_CAN_USER_READ, &err), 0);
+	assert_int_equal(err.why, PERFEV_WHY_UNSUPPORTED);
+}
+
+static void test_probes_that_work(void **state)
+{
+	int i;
+
+	(void)state;
+	fake_file("/sys/kernel/tracing/events/syscalls/enable", "0\n");
+	fake_file("/sys/bus/event_source/devices/kprobe/type", "8\n");
+	fake_file("/sys/bus/event_source/devices/uprobe/type", "9\n");
+	fake_file("/proc/kallsyms", "ffffffff81000000 T _text\n");
+	fake_file("/sys/devices/system/cpu/online", "2-3\n");
+	for (i = 0; i < PERFEV_ABILITY_COUNT; i++)
+		if (i != PERFEV_CAN_USER_READ) /* whose page this kernel has no instruction for */
+			assert_int_equal(perfev_probe((enum perfev_ability)i, &err), 1);
+	for (i = 0; i < fake.event_count; i++) {
+		assert_true(fake.events[i].attr.disabled);
+		assert_false(fake.events[i].open);
+		assert_true(fake.events[i].flags & PERF_FLAG_FD_CLOEXEC);
+		assert_true(fake.events[i].pid == 0 || fake.events[i].cpu == 2);
+	}
+	fake_file("/proc/kallsyms", "0000000000000000 T _text\n");
+	assert_int_equal(perfev_probe(PERFEV_CAN_KERNEL_SYMBOLS, &err), 0);
+	assert_says("zeros");
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_a_machine, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_odd_files, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_facts_of_a_refusal, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_names, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_probes_that_fail, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_probes_that_work, setup, teardown),
+};
+
+int main(void)
+{
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+	fake_reset();
+	return failed;
+}
