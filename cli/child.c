@@ -113,7 +113,7 @@ int child_exit_code(const struct child *child)
 	return WEXITSTATUS(child->status);
 }
 
-int watch_signals(void)
+static sigset_t watched_signals(void)
 {
 	sigset_t set;
 
@@ -122,8 +122,26 @@ int watch_signals(void)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
+	return set;
+}
+
+int watch_signals(void)
+{
+	sigset_t set = watched_signals();
+
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+void unwatch_signals(int fd)
+{
+	sigset_t set = watched_signals();
+
+	if (fd < 0)
+		return;
+	take_signals(fd);
+	close(fd);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
 bool take_signals(int fd)

@@ -76,6 +76,8 @@ struct session {
 
 int session_open(struct session *session, const struct command_line *line);
 void session_close(struct session *session);
+/* Whether all tasks of -p or -t have ended. */
+bool session_ended(const struct session *session);
 /* "'true'", "process 812", "all CPUs": what to call it. */
 void session_name(const struct session *session, char *to, size_t size);
 
@@ -101,6 +103,7 @@ int child_exit_code(const struct child *child);
 
 /* Signals: from watch_signals() on SIGINT, SIGTERM and SIGCHLD come out of a descriptor. */
 int watch_signals(void);
+void unwatch_signals(int fd);
 /* Takes what came. Returns whether the user asked to stop. */
 bool take_signals(int fd);
 /* Sleeps until @fd (or -1) or @signals has something, or @timeout_ms. */
@@ -184,7 +187,7 @@ void json_report(FILE *out, const struct loaded *loaded, const struct perfev_fun
 		 size_t count, size_t limit);
 void json_doctor(FILE *out);
 
-/* ---- text.c: everything for people -------------------------------------------------------------------------------- */
+/* ---- print.c, text_stat.c, text_report.c: everything for people ------------------------------------------------- */
 
 void text_stat(FILE *out, const struct stat_result *result, const char *what);
 struct report_text_opts {
@@ -198,6 +201,8 @@ void text_doctor(FILE *out);
 const char *text_number(char to[32], uint64_t number);
 /* 1234567 as "1.2 MB". */
 const char *text_bytes(char to[32], uint64_t bytes);
+/* A name, without what would steer a terminal. */
+void text_name(FILE *out, const char *name);
 
 struct stat_row {
 	const char *event;

@@ -282,6 +282,7 @@ static int record(struct record_work *work)
 	if (o->session.command) {
 		r = child_start(&work->child, o->session.command, to_stdout);
 		if (r < 0) {
+			unwatch_signals(work->signals);
 			note("cannot start a process: %s", strerror(-r));
 			return EXIT_FAILED;
 		}
@@ -297,6 +298,7 @@ static int record(struct record_work *work)
 			r = loop(work);
 		r = finish(work, r);
 	}
+	unwatch_signals(work->signals); /* from here on Ctrl-C ends us at once */
 	if (r == 0 && o->html)
 		r = write_page(o);
 	if (r)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -136,7 +135,7 @@ static void wait_until_done(struct stat_work *work)
 		child_look(&work->child, false);
 		if (work->child.pid ? work->child.ended : work->stopped)
 			return;
-		if (s->on.id_count && kill(s->on.ids[0], 0) < 0 && errno == ESRCH)
+		if (session_ended(s))
 			return;
 		wait_for(-1, work->signals, s->on.id_count ? 100 : -1);
 	}
@@ -283,6 +282,7 @@ static int measure(const struct options *o)
 		work.signals = watch_signals();
 		raise_file_limit();
 		r = run_all(&work);
+		unwatch_signals(work.signals);
 	} else {
 		r = EXIT_FAILED;
 	}

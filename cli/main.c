@@ -77,12 +77,10 @@ static int run(const char *name, int argc, char **argv)
 	return unknown_command(name);
 }
 
-int main(int argc, char **argv)
+static int choose(int argc, char **argv)
 {
 	char *help[] = {(char *)(uintptr_t) "--help", NULL};
-	int code;
 
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe ends quietly: see below */
 	if (argc < 2)
 		return print_usage(stderr, EXIT_USAGE);
 	if (!strcmp(argv[1], "--version")) {
@@ -91,11 +89,20 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return argc > 2 ? run(argv[2], 1, help) : print_usage(stdout, EXIT_DONE);
-	code = run(argv[1], argc - 2, argv + 2);
+	return run(argv[1], argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv)
+{
+	int code;
+
+	signal(SIGPIPE, SIG_IGN);
+	code = choose(argc, argv);
 	if (fflush(stdout) == 0 && !ferror(stdout))
 		return code;
-	if (errno == EPIPE)
+	if (errno == EPIPE) /* a closed pipe ends quietly */
 		return EXIT_DONE;
-	fprintf(stderr, "perfev: cannot write the result: %s\n", strerror(errno));
+	fprintf(stderr, "perfev: cannot write the result: %s; make room, or write elsewhere\n",
+		strerror(errno));
 	return EXIT_FAILED;
 }

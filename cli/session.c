@@ -93,6 +93,34 @@ void session_close(struct session *session)
 	free(session->tids.items);
 }
 
+/* A task that nobody waited for is still there, but does nothing any more: state Z or X. */
+static bool task_ended(int32_t id)
+{
+	char path[40], text[512], *at;
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", id);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = 0;
+	at = strrchr(text, ')'); /* behind the name, which may hold anything */
+	return !at || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X';
+}
+
+bool session_ended(const struct session *session)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->on.id_count; i++)
+		if (!task_ended(session->on.ids[i]))
+			return false;
+	return session->on.id_count > 0;
+}
+
 void session_name(const struct session *session, char *to, size_t size)
 {
 	size_t used = 0;

@@ -35,42 +35,13 @@ def read_sources(names):
     return texts[".html"], texts[".css"], texts[".js"]
 
 
-def shrink_line(line):
-    """Without the spaces beside punctuation, outside of strings. Two signs keep theirs: "a - -b"."""
-    parts = re.split(r"('(?:\\.|[^'\\])*'|`(?:\\.|[^`\\])*`)", line)
-    for place in range(0, len(parts), 2):
-        part = re.sub(r" ?([{}()\[\];,=<>?:&|*]) ?", r"\1", parts[place])
-        parts[place] = re.sub(r"(?<![-+]) ?([-+]) ?(?![-+])", r"\1", part)
-    return "".join(parts)
-
-
-def shrink_script(text):
-    """Without comment lines, indentation, and most ends of lines. For this, sources have no comments
-    behind code, no literals of several lines, no backtick inside of ${}, and no regular expression
-    with a space or a quote."""
-    lines = (line.strip() for line in text.splitlines())
-    text = "\n".join(shrink_line(line) for line in lines if line and not line.startswith("//"))
-    return re.sub(r"(?<=[{;,(])\n", "", re.sub(r";?\n(?=[})])", "", text))
-
-
-def shrink_style(text):
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    return re.sub(r"\s*([{};,]|:(?= ))\s*", r"\1", re.sub(r"\s+", " ", text)).replace(";}", "}").strip()
-
-
-def shrink_page(text):
-    text = re.sub(r"<!--.*?-->\s*", "", text, flags=re.S)
-    return re.sub(r">\n\s*<", "><", re.sub(r"\n\s+", "\n", text))
-
-
 def policy_hash(text):
     return base64.b64encode(hashlib.sha256(text.encode("ascii")).digest()).decode("ascii")
 
 
 def join_page(page, style, script):
     """Returns the bytes before and after the profile."""
-    style = shrink_style(style)
-    script = "(() => {\n'use strict';\n" + shrink_script(script) + "\n})();"
+    script = "(() => {\n'use strict';\n" + script + "})();"
     for what, text, end in (("style", style, "</style"), ("script", script, "</script")):
         if end in text.lower() or "<!--" in text:
             sys.exit(f"build.py: the {what} holds '{end}' or '<!--', which would end it early")
@@ -79,7 +50,7 @@ def join_page(page, style, script):
         "@STYLE@": style,
         "@SCRIPT@": script,
     }
-    page = shrink_page(page)
+    page = re.sub(r"<!--.*?-->\s*", "", page, flags=re.S)
     for mark in [*parts, "@PROFILE@"]:
         if page.count(mark) != 1:
             sys.exit(f"build.py: the page must hold {mark} once")

@@ -289,8 +289,13 @@ class FlameGraph {
     const tree = this.tree;
     const view = { from: tree.start[node], to: tree.start[node] + tree.total[node] };
     const before = this.view;
+    if (!(view.to > view.from)) {
+      return;
+    }
     this.zoom = this.focus = node;
-    if (!(view.to > view.from) || !this.width) {
+    if (!this.width) {
+      this.view = view;
+      this.onview();
       return;
     }
     layOut(this.boxes, tree, view, this.width);

@@ -73,9 +73,12 @@ PERFEV_API int perfev_counter_open(struct perfev_counter **ret, const struct per
 				   struct perfev_error *err);
 PERFEV_API void perfev_counter_close(struct perfev_counter *counter);
 
+/* perfev_counter_start(), perfev_counter_stop() - count from now on; count no more
+ * Return: 0, or a negative errno. The time that the calls take is not counted. */
 PERFEV_API int perfev_counter_start(struct perfev_counter *counter, struct perfev_error *err);
 PERFEV_API int perfev_counter_stop(struct perfev_counter *counter, struct perfev_error *err);
-/* Sets the count to 0; the times go on, and so do counts of children that have ended. */
+/* perfev_counter_reset() - set the count to 0; the times go on, and so do counts of children that have
+ * ended */
 PERFEV_API int perfev_counter_reset(struct perfev_counter *counter, struct perfev_error *err);
 
 /*

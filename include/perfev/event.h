@@ -73,6 +73,7 @@ PERFEV_API int perfev_events_add(struct perfev_events *events, const struct perf
 PERFEV_API int perfev_events_append(struct perfev_events *events, const struct perfev_events *more,
 				    struct perfev_error *err);
 
+/* perfev_events_count() - how many events there are */
 PERFEV_API size_t perfev_events_count(const struct perfev_events *events);
 
 /* The event at @index (below the count); owned by @events. */

@@ -70,6 +70,7 @@ struct perfev_profile_event_info {
 	uint32_t reserved;
 };
 
+/* perfev_profile_event_at() - the event at @index; false when there is none */
 PERFEV_API size_t perfev_profile_event_count(const struct perfev_profile *profile);
 PERFEV_API bool perfev_profile_event_at(const struct perfev_profile *profile, size_t index,
 					struct perfev_profile_event_info *ret);
@@ -105,6 +106,7 @@ struct perfev_profile_node {
 	uint64_t self_weight, total_weight;
 };
 
+/* perfev_profile_node_count() - nodes of all trees together, roots included */
 PERFEV_API size_t perfev_profile_node_count(const struct perfev_profile *profile);
 /* perfev_profile_nodes() - all nodes, totals included; an array to be freed with free() */
 PERFEV_API int perfev_profile_nodes(const struct perfev_profile *profile,

@@ -105,6 +105,8 @@ struct perfev_reader_event_info {
 	size_t id_count;
 };
 
+/* perfev_reader_event_at() - the event at @index; false when there is none. What it points to lives until
+ * the reader is closed, but the list of ids until the next record. */
 PERFEV_API size_t perfev_reader_event_count(const struct perfev_reader *reader);
 PERFEV_API bool perfev_reader_event_at(const struct perfev_reader *reader, size_t index,
 				       struct perfev_reader_event_info *ret);
@@ -121,6 +123,7 @@ struct perfev_reader_info {
 	bool cut;	      /* data_size is 0: the recorder was killed, and features are missing */
 };
 
+/* perfev_reader_describe() - what is known of the recording, now */
 PERFEV_API void perfev_reader_describe(const struct perfev_reader *reader,
 				   struct perfev_reader_info *ret);
 

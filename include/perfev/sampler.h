@@ -54,6 +54,7 @@ PERFEV_API int perfev_sampler_open(struct perfev_sampler **ret,
 				   struct perfev_error *err);
 PERFEV_API void perfev_sampler_close(struct perfev_sampler *sampler);
 
+/* perfev_sampler_start(), perfev_sampler_stop() - all events on; all off. Return: 0, a negative errno. */
 PERFEV_API int perfev_sampler_start(struct perfev_sampler *sampler, struct perfev_error *err);
 PERFEV_API int perfev_sampler_stop(struct perfev_sampler *sampler, struct perfev_error *err);
 
@@ -111,6 +112,7 @@ struct perfev_sampler_id {
 	int32_t cpu, tid; /* -1: any */
 };
 
+/* perfev_sampler_event_at() - the event at @index, in the order of the open; false when there is none */
 PERFEV_API size_t perfev_sampler_event_count(const struct perfev_sampler *sampler);
 PERFEV_API bool perfev_sampler_event_at(const struct perfev_sampler *sampler, size_t index,
 					struct perfev_sampler_event_info *ret);
@@ -122,7 +124,7 @@ PERFEV_API bool perfev_sampler_id_at(const struct perfev_sampler *sampler, size_
 PERFEV_API size_t perfev_sampler_ring_count(const struct perfev_sampler *sampler);
 PERFEV_API uint64_t perfev_sampler_ring_bytes(const struct perfev_sampler *sampler);
 
-/* What is known to be lost since the start. */
+/* perfev_sampler_loss() - what is known to be lost since the start */
 PERFEV_API int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss *ret,
 				   struct perfev_error *err);
 /* The count of PERF_FORMAT_LOST of one descriptor; 0 where the kernel has none. */

@@ -29,6 +29,7 @@ PERFEV_API int perfev_set_open(struct perfev_set **ret, const struct perfev_even
 			       struct perfev_error *err);
 PERFEV_API void perfev_set_close(struct perfev_set *set);
 
+/* perfev_set_start(), perfev_set_stop() - all events on; all off. Return: 0, a negative errno. */
 PERFEV_API int perfev_set_start(struct perfev_set *set, struct perfev_error *err);
 PERFEV_API int perfev_set_stop(struct perfev_set *set, struct perfev_error *err);
 
@@ -48,6 +49,8 @@ struct perfev_set_row {
 	int32_t fd;	/* -1: not opened */
 };
 
+/* perfev_set_row_at(), perfev_set_row_read() - one descriptor of the set, and what it counted; @index
+ * below the number of rows */
 PERFEV_API size_t perfev_set_row_count(const struct perfev_set *set);
 PERFEV_API bool perfev_set_row_at(const struct perfev_set *set, size_t index,
 			       struct perfev_set_row *ret);

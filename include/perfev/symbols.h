@@ -92,6 +92,7 @@ struct perfev_module_info {
 	uint32_t symbol_count;
 };
 
+/* perfev_symbols_module() - about a module that frames named; false when there is none of that number */
 PERFEV_API bool perfev_symbols_module(const struct perfev_symbols *symbols, uint32_t module_id,
 				      struct perfev_module_info *ret);
 

@@ -32,7 +32,8 @@ int open_event(const struct open_request *request, uint32_t *dropped, struct per
 				     request->need_files, 0};
 	int fd = try_open(request, &attr);
 
-	if (fd == -EACCES && (request->may_drop & PERFEV_DROP_KERNEL) && !attr.exclude_kernel) {
+	if (fd == -EACCES && (request->may_drop & PERFEV_DROP_KERNEL) && !attr.exclude_kernel &&
+	    !attr.exclude_user) { /* of an event for the kernel only nothing would be left */
 		struct perf_event_attr user = attr;
 		int user_fd;
 

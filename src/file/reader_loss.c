@@ -5,7 +5,8 @@
  * Two sources count the same drops of a ring: LOST records, which the kernel puts into it, and the counts
  * of PERF_FORMAT_LOST, which recorders put at the end as LOST_SAMPLES records without a time, one an id.
  * So for each ring the larger is the loss. LOST_SAMPLES with a time are the kernel's own: lost before they
- * came to the ring. Which ring an id belongs to is in the ID_INDEX records; without them, the CPU tells.
+ * came to the ring. Which ring an id belongs to is in the ID_INDEX records; without an id, the CPU tells; and
+ * where neither is there (a recording of one event), only the sums over all rings can be compared.
  */
 #include "reader.h"
 
@@ -82,6 +83,10 @@ void reader_note_loss(struct perfev_reader *reader, const struct perfev_record *
 		return;
 	}
 	reader->loss.exact = true;
+	if (!(any.as.trailer.present & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU))) {
+		reader->loss.somewhere += any.as.lost_samples.lost;
+		return;
+	}
 	ring = get_ring(reader, ring_of(reader, any.as.trailer.id, &any.as.trailer));
 	if (ring)
 		ring->counted += any.as.lost_samples.lost;
@@ -100,5 +105,9 @@ void perfev_reader_loss(const struct perfev_reader *reader, struct perfev_loss *
 		ret->said += ring->said;
 		ret->counted += ring->counted;
 		ret->records += ring->said > ring->counted ? ring->said : ring->counted;
+	}
+	if (reader->loss.somewhere) {
+		ret->counted += reader->loss.somewhere;
+		ret->records = ret->said > ret->counted ? ret->said : ret->counted;
 	}
 }

@@ -154,10 +154,12 @@ static int read_stubs(struct module *module, const struct elf *elf)
 		uint64_t index;
 
 		index = elf->wide ? load_u64(r + 8, elf->swap) >> 32 : load_u32(r + 4, elf->swap) >> 8;
-		if (!index || !elf_symbol(elf, &symbols, index, &symbol))
-			continue;
-		s.name = elf_string(elf, &strings, symbol.name);
-		if (s.name && s.name[0] && table_add(&module->table, &s) < 0)
+		/* the stub of a function that is chosen at run time has no name but that it is one */
+		if (!index)
+			s.name = "";
+		else if (elf_symbol(elf, &symbols, index, &symbol))
+			s.name = elf_string(elf, &strings, symbol.name);
+		if (s.name && table_add(&module->table, &s) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
+
 #include <perfev/perfev.h>
 
 #include <stdio.h>

@@ -134,13 +134,13 @@ export async function assertFits(page, what = 'page') {
   assert.ok(content <= window, `${what}: ${content} pixels in a window of ${window}`);
 }
 
-// Colours of the canvas in a rectangle of CSS pixels, of a window with pixel ratio 1: a list of
-// [red, green, blue]. From a copy, for the browser warns of reading what is drawn on.
+// Colours of the canvas in a rectangle of CSS pixels: a list of [red, green, blue]. From a copy, for the browser warns of reading what is drawn on.
 export function pixels(page, x, y, width = 1, height = 1) {
   return page.evaluate(([left, top, columns, rows]) => {
     const copy = Object.assign(document.createElement('canvas'), { width: columns, height: rows });
     const context = copy.getContext('2d', { willReadFrequently: true });
-    context.drawImage(document.getElementById('canvas'), -left, -top);
+    const canvas = document.getElementById('canvas');
+    context.drawImage(canvas, -left, -top, canvas.width / devicePixelRatio, canvas.height / devicePixelRatio);
     const { data } = context.getImageData(0, 0, columns, rows);
     return Array.from({ length: data.length / 4 }, (_, i) => [...data.slice(4 * i, 4 * i + 3)]);
   }, [Math.round(x), Math.round(y), Math.floor(width), Math.floor(height)]);

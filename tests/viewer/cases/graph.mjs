@@ -224,17 +224,19 @@ async function colorAt(page, frame) {
 }
 
 async function colors(lab) {
-  const frames = [['comm', COMM], ['same', USER], ['same', KERNEL], ['same', INLINED], ['q', USER], ['zz', USER]]
-    .map(([label, kind]) => ({ label, kind, module: 'm' }));
+  const frames = [['comm', COMM], ['same', USER], ['same', KERNEL], ['same', INLINED], ['q', USER], ['zz', USER], ['same', USER]]
+    .map(([label, kind], i) => ({ label, kind, module: String(i) }));
   const leaves = frames.slice(1).map((_, i) => ({ parent: 1, frame: i + 1, self: 10 }));
   const nodes = [{ parent: 0, frame: 0 }, ...leaves, { parent: 6, frame: 1, self: 30 }];
+  // Node 2 is frame 1; node 7 frame 6, of the same name; node 8 frame 1 again.
   const page = await lab.open({ frames, events: [{ name: 'x', nodes }] });
   const drawn = await page.evaluate(() => window.perfev.frames());
   const color = new Map();
   for (const frame of drawn) {
     color.set(frame.node, (await colorAt(page, frame)).join());
   }
-  assert.equal(color.get(2), color.get(7), 'equal functions have equal colours');
+  assert.equal(color.get(2), color.get(7), 'equal names have equal colours');
+  assert.equal(color.get(2), color.get(8), 'in every place');
   assert.equal(new Set([color.get(1), color.get(2), color.get(3), color.get(4)]).size, 4, 'kinds differ');
   assert.notEqual(color.get(5), color.get(6), 'names differ');
   await page.evaluate(() => window.perfev.search('^zz$'));
@@ -243,10 +245,15 @@ async function colors(lab) {
   assert.ok(red > 200 && green < 150 && blue > 100, `a match is pink: ${[red, green, blue]}`);
 }
 
+// As many pixels as the screen has, and frames in the same places.
 async function sharp(lab) {
-  const page = await lab.open(serverProfile(2000), { deviceScaleFactor: 2.5 });
-  const [width, css] = await page.evaluate(() => [document.getElementById('canvas').width, document.getElementById('canvas').clientWidth]);
+  const [plain, fine] = await Promise.all([1, 2.5].map((deviceScaleFactor) => lab.open(serverProfile(2000), { deviceScaleFactor })));
+  const [width, css] = await fine.evaluate(() => [document.getElementById('canvas').width, document.getElementById('canvas').clientWidth]);
   near(width, css * 2.5, 'canvas pixels', 1);
+  for (const frame of (await frames(plain)).filter((one) => one.width > 12)) {
+    const [expected, found] = await Promise.all([plain, fine].map((page) => colorAt(page, frame)));
+    assert.deepEqual(found, expected, frame.label);
+  }
 }
 
 export const cases = [

@@ -41,13 +41,13 @@ async function cardNumbers(lab) {
 
 async function cardStaysInside(lab) {
   const page = await lab.open(serverProfile(6000), { viewport: { width: 700, height: 500 } });
-  for (const frame of await frames(page)) {
+  const { height } = await page.locator('#canvas').boundingBox();
+  const whole = (await frames(page)).filter((frame) => frame.y + frame.height < height);
+  const drawn = whole.sort((a, b) => b.x + b.y - a.x - a.y);
+  for (const frame of [...drawn.slice(0, 20), ...drawn.slice(-20)]) {
     await hoverFrame(page, frame);
     const box = await page.locator('#card').boundingBox();
-    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= 700 && box.y + box.height <= 500, frame.label);
-    if (frame.node > 60) {
-      break;
-    }
+    assert.ok(box.x >= 0 && box.y >= 0 && box.x + box.width <= 700 && box.y + box.height <= 500, `${frame.label}: ${JSON.stringify(box)}`);
   }
 }
 

@@ -99,6 +99,25 @@ async function phone(lab) {
   await assertFits(page, 'help');
 }
 
+// What happens while the other view is seen holds when the graph comes back.
+async function hiddenGraph(lab) {
+  const page = await lab.open(serverProfile(3000), PHONE);
+  await page.tap('button[data-view=functions]');
+  await page.selectOption('#event', '2');
+  const node = await page.evaluate(() => {
+    const { frames: { label }, events } = window.perfev.profile;
+    const found = events[2].frame.findIndex((frame) => label[frame] === 'main');
+    window.perfev.zoomTo(found);
+    return found;
+  });
+  await page.tap('button[data-view=graph]');
+  await page.waitForFunction(() => window.perfev.frames().length > 5);
+  const drawn = await frames(page);
+  assert.equal(drawn.find((frame) => frame.node === node).width, drawn[0].width);
+  await page.tap('#reset');
+  assert.ok((await frameOf(page, 'main')).width < drawn[0].width);
+}
+
 async function wide(lab) {
   const page = await lab.open(serverProfile(3000), { viewport: { width: 1440, height: 900 } });
   assert.deepEqual(await views(page), [true, true]);
@@ -132,6 +151,7 @@ export const cases = [
   ['looks: text is readable in light', (lab) => readableText(lab, 'light')],
   ['looks: text is readable in dark', (lab) => readableText(lab, 'dark')],
   ['looks: phone', phone],
+  ['looks: a graph that is not seen', hiddenGraph],
   ['looks: wide window', wide],
   ['looks: nothing is wider than the window', allSizes],
 ];

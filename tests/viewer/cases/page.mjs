@@ -31,7 +31,7 @@ async function built() {
     const whole = buildPage(Buffer.alloc(0));
     const joined = arrayOf(outputs[0], 'viewer_head').toString('latin1') + arrayOf(outputs[0], 'viewer_tail').toString('latin1');
     assert.equal(joined, whole, 'the C arrays hold the same page');
-    assert.ok(whole.length < 60 * KB, `the page has ${whole.length} bytes`);
+    assert.ok(whole.length < 100 * KB, `the page has ${whole.length} bytes`);
     return `${whole.length} bytes`;
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,192 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* All that the command prints for people. Names come from anywhere: control characters are replaced. */
+/* What perfev report and perfev doctor print. */
 #include "cli.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *text_number(char to[32], uint64_t number)
-{
-	char digits[32];
-	int n = snprintf(digits, sizeof(digits), "%" PRIu64, number), i, at = 0;
-
-	for (i = 0; i < n; i++) {
-		if (i && (n - i) % 3 == 0)
-			to[at++] = ',';
-		to[at++] = digits[i];
-	}
-	to[at] = 0;
-	return to;
-}
-
-const char *text_bytes(char to[32], uint64_t bytes)
-{
-	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
-	double value = (double)bytes;
-	int unit = 0;
-
-	while (value >= 1000 && unit < 4) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(to, 32, unit ? "%.1f %s" : "%.0f %s", value, units[unit]);
-	return to;
-}
-
-static void put_name(FILE *out, const char *name)
-{
-	for (; *name; name++)
-		fputc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, out);
-}
-
-/* ---- stat ------------------------------------------------------------------------------------------- */
-
-static bool is_event(const struct stat_row *row, uint32_t type, uint64_t config)
-{
-	return row->attr->type == type && (row->attr->config & PERF_HW_EVENT_MASK) == config;
-}
-
-/* The count of another event of the same run, when it was counted. */
-static bool count_of(const struct stat_result *result, uint32_t type, uint64_t config, double *ret)
-{
-	size_t i;
-
-	for (i = 0; i < result->count; i++) {
-		uint64_t count;
-
-		if (is_event(&result->rows[i], type, config) &&
-		    result->rows[i].total.status == PERFEV_COUNTED &&
-		    perfev_reading_scaled(&result->rows[i].total, &count)) {
-			*ret = (double)count;
-			return true;
-		}
-	}
-	return false;
-}
-
-static const char *per_second(char to[48], double rate)
-{
-	if (rate >= 1e9)
-		snprintf(to, 48, "%.3f G/sec", rate / 1e9);
-	else if (rate >= 1e6)
-		snprintf(to, 48, "%.3f M/sec", rate / 1e6);
-	else if (rate >= 1e3)
-		snprintf(to, 48, "%.3f K/sec", rate / 1e3);
-	else
-		snprintf(to, 48, "%.3f /sec", rate);
-	return to;
-}
-
-/* What a count means beside the others; "" when a part is missing. */
-static const char *meaning(char to[48], const struct stat_result *result, const struct stat_row *row,
-			   double count)
-{
-	double other, clock = 0;
-	bool has_clock = count_of(result, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &clock) &&
-			 clock > 0;
-
-	to[0] = 0;
-	if (is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK)) {
-		if (result->elapsed_ns)
-			snprintf(to, 48, "%.3f CPUs utilized",
-				 count / (double)result->runs / (double)result->elapsed_ns);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) && has_clock) {
-		snprintf(to, 48, "%.3f GHz", count / clock);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) &&
-		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, &other) && other > 0) {
-		snprintf(to, 48, "%.2f instructions per cycle", count / other);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES) &&
-		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, &other) &&
-		   other > 0) {
-		snprintf(to, 48, "%.2f %% of all branches", count / other * 100);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES) &&
-		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, &other) &&
-		   other > 0) {
-		snprintf(to, 48, "%.2f %% of all cache references", count / other * 100);
-	} else if (has_clock && !is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK)) {
-		per_second(to, count / (clock / 1e9));
-	}
-	return to;
-}
-
-static void put_stat_row(FILE *out, const struct stat_result *result, const struct stat_row *row)
-{
-	const struct perfev_reading *r = &row->total;
-	char number[32], extra[48];
-	uint64_t count;
-	bool clock = row->attr->type == PERF_TYPE_SOFTWARE &&
-		     row->attr->config <= PERF_COUNT_SW_TASK_CLOCK;
-
-	if (r->status != PERFEV_COUNTED || !perfev_reading_scaled(r, &count)) {
-		fprintf(out, "%20s      ",
-			r->status == PERFEV_NOT_SUPPORTED ? "not supported"
-			: r->status == PERFEV_ERROR_STATE ? "error"
-			: r->status == PERFEV_GONE	  ? "gone"
-							  : "not counted");
-		put_name(out, row->event);
-		fputc('\n', out);
-		return;
-	}
-	meaning(extra, result, row, (double)count);
-	count /= result->runs;
-	if (clock)
-		fprintf(out, "%20.2f msec ", (double)count / 1e6);
-	else
-		fprintf(out, "%20s      ", text_number(number, count));
-	fprintf(out, "%-26s", row->event);
-	fprintf(out, extra[0] ? " # %12s" : "%s", extra);
-	if (result->runs > 1 && row->mean > 0)
-		fprintf(out, "  ( +- %.2f %% )",
-			row->stddev / sqrt((double)result->runs) / row->mean * 100);
-	if (r->running_ns < r->enabled_ns)
-		fprintf(out, "  (%.1f %% of the time)",
-			(double)r->running_ns / (double)r->enabled_ns * 100);
-	fputc('\n', out);
-}
-
-static void put_reasons(FILE *out, const struct stat_result *result)
-{
-	bool user_only = false;
-	size_t i;
-
-	for (i = 0; i < result->count; i++) {
-		const struct stat_row *row = &result->rows[i];
-
-		user_only |= row->user_only;
-		if (row->why[0] && row->total.status != PERFEV_COUNTED) {
-			fputs(" ", out);
-			put_name(out, row->event);
-			fprintf(out, ": %s\n", row->why);
-		}
-	}
-	if (user_only)
-		fputs(" User code only: perf_event_paranoid does not let this user count the kernel.\n", out);
-}
-
-void text_stat(FILE *out, const struct stat_result *result, const char *what)
-{
-	size_t i;
-
-	fputs("\n Counts of '", out);
-	put_name(out, what);
-	if (result->runs > 1)
-		fprintf(out, "', mean of %" PRIu64 " runs:\n\n", result->runs);
-	else
-		fputs("':\n\n", out);
-	for (i = 0; i < result->count; i++)
-		put_stat_row(out, result, &result->rows[i]);
-	fprintf(out, "\n%20.6f seconds elapsed", (double)result->elapsed_ns / 1e9);
-	if (result->runs > 1 && result->elapsed_ns)
-		fprintf(out, "  ( +- %.2f %% )",
-			result->elapsed_stddev_ns / sqrt((double)result->runs) /
-				(double)result->elapsed_ns * 100);
-	fputs("\n\n", out);
-	put_reasons(out, result);
-}
-
-/* ---- report -------------------------------------------------------------------------------------------- */
+/* ---- report ------------------------------------------------------------------------------------------ */
 
 static double percent(uint64_t part, uint64_t whole)
 {
@@ -217,7 +37,7 @@ static void put_header(FILE *out, const struct loaded *l, const char *path)
 		if (!text)
 			continue;
 		fprintf(out, "# %s: ", texts[i].name);
-		put_name(out, text);
+		text_name(out, text);
 		fputc('\n', out);
 	}
 	if (l->loss.samples)
@@ -238,7 +58,7 @@ static void put_missing(FILE *out, const struct loaded *l)
 	fputs("#\n# without a name:\n", out);
 	for (i = 0; i < l->missing_count && i < 10; i++) {
 		fprintf(out, "#  %10s samples in ", text_number(number, l->missing[i].samples));
-		put_name(out, l->missing[i].module);
+		text_name(out, l->missing[i].module);
 		fprintf(out, ": %s\n", l->missing[i].why);
 	}
 	if (i < l->missing_count)
@@ -275,9 +95,9 @@ static void put_functions(FILE *out, const struct loaded *l, int event, uint64_t
 			fprintf(out, " %6.2f%%", percent(f->total, samples));
 		fprintf(out, " %10s   %s", text_number(self, f->self),
 			f->kind == PERFEV_KIND_KERNEL ? "[k] " : "");
-		put_name(out, f->symbol);
+		text_name(out, f->symbol);
 		fputs("  (", out);
-		put_name(out, short_module(f->module));
+		text_name(out, short_module(f->module));
 		fputs(")\n", out);
 	}
 	if (i < count)
@@ -339,7 +159,7 @@ static bool link_children(struct tree *t)
 static void put_tree_line(FILE *out, const struct tree *t, uint32_t node, int depth)
 {
 	fprintf(out, " %6.2f%% %*s", percent(t->nodes[node].total, t->whole), depth * 2, "");
-	put_name(out, perfev_profile_label(t->profile, t->nodes[node].frame));
+	text_name(out, perfev_profile_label(t->profile, t->nodes[node].frame));
 	if (t->nodes[node].self)
 		fprintf(out, "  [self %.2f%%]", percent(t->nodes[node].self, t->whole));
 	fputc('\n', out);
@@ -400,7 +220,7 @@ void text_report(FILE *out, const struct loaded *loaded, const char *path,
 	put_missing(out, loaded);
 	for (i = 0; perfev_profile_event_at(loaded->profile, i, &info); i++) {
 		fputs("#\n# event ", out);
-		put_name(out, info.name);
+		text_name(out, info.name);
 		fprintf(out, ": %s samples, about %s events\n", text_number(number, info.samples),
 			text_number(weight, info.weight));
 		if (!info.samples)
@@ -452,7 +272,7 @@ void text_doctor(FILE *out)
 			perfev_ability_title((enum perfev_ability)i));
 		if (!able) {
 			fputs("         ", out);
-			put_name(out, err.text);
+			text_name(out, err.text);
 			fputc('\n', out);
 		}
 	}

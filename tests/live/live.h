@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* What live tests share: work that makes events, and looking for what was left behind. */
+#ifndef TESTS_LIVE_H
+#define TESTS_LIVE_H
+
+#include "../unit/test.h"
+
+#include <dirent.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Sanitizers would touch pages of their own for each of ours. */
+#define PLAIN __attribute__((noinline, unused, no_sanitize("address", "undefined")))
+
+/* @count first touches of pages: minor faults. */
+PLAIN static void touch_pages(size_t count)
+{
+	unsigned char *memory =
+		mmap(NULL, count * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t i;
+
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	madvise(memory, count * 4096, MADV_NOHUGEPAGE);
+	for (i = 0; i < count; i++)
+		*(volatile unsigned char *)(memory + i * 4096) = 1;
+	munmap(memory, count * 4096);
+}
+
+PLAIN static void burn_ms(long ms)
+{
+	struct timespec start, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	do {
+		volatile int i;
+
+		for (i = 0; i < 10000; i++)
+			;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < ms);
+}
+
+/* Descriptors that are open, the one of the look itself included. */
+static inline size_t open_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+/* Mappings of perf events. */
+static inline size_t event_mappings(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	size_t n = 0;
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps))
+		n += strstr(line, "perf_event") != NULL;
+	fclose(maps);
+	return n;
+}
+
+/* Whether this user may do what a test needs; skips when not. */
+static inline void need(enum perfev_ability ability)
+{
+	struct perfev_error err;
+
+	if (!perfev_probe(ability, &err))
+		SKIP("%s", err.text);
+}
+
+#endif
