@@ -420,6 +420,9 @@ static void test_drop_kernel(void **state)
 	/* what would be refused all the same is what has to be said */
 	assert_fails(open_set(&set, "faults", perfev_on_all_cpus(), PERFEV_DROP_KERNEL, false), EACCES);
 	assert_says("every task on a CPU");
+	/* of an event that counts the kernel only, nothing would be left */
+	assert_fails(open_set(&set, "faults:k", perfev_on_self(), PERFEV_DROP_KERNEL, false), EACCES);
+	assert_says("kernel counting needs");
 	assert_fails(open_set(&set, "r1", perfev_on_self(), PERFEV_DROP_KERNEL, false), ENOENT);
 	assert_int_equal(err.why, PERFEV_WHY_NO_EVENT);
 }
