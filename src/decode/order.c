@@ -219,9 +219,14 @@ static int spare_reserve(struct perfev_order *order, size_t count)
 static int sort_in(struct perfev_order *order)
 {
 	size_t count = order->count - order->head;
-	struct entry *from = order->entries + order->head, *to;
+	struct entry *from, *to;
 	bool done;
 
+	if (!count) {
+		order->sorted = order->count;
+		return 0;
+	}
+	from = order->entries + order->head;
 	if (run_length(from, count) < count) {
 		if (spare_reserve(order, count) < 0)
 			return -ENOMEM;

@@ -201,13 +201,13 @@ static void test_opts(void **state)
 static void test_shorter_opts(void **state)
 {
 	struct known full;
-	size_t *size = malloc(sizeof(size_t) + 8);
+	size_t *size = malloc(offsetof(struct known, b));
 	uint64_t a = 5;
 
 	(void)state;
 	assert_non_null(size);
-	*size = sizeof(size_t) + 8;
-	memcpy(size + 1, &a, 8);
+	*size = offsetof(struct known, b);
+	memcpy((unsigned char *)size + offsetof(struct known, a), &a, 8);
 	memset(&full, 0xff, sizeof(full));
 	assert_works(opts_copy(&full, sizeof(full), size, &err));
 	assert_int_equal(full.size, sizeof(full));

@@ -103,6 +103,8 @@ static void check_cut_file(const struct recording *r, size_t size)
 	if (size >= r->data_at) {
 		assert_int_equal(err.why, PERFEV_WHY_TRUNCATED);
 		assert_true(err.where >= size || size > r->data_end);
+		if (size < r->data_end)
+			assert_says("bytes of records");
 		assert_says("--partial");
 	}
 	got = open_bytes(&reader, r->bytes.data, size, true);
@@ -354,6 +356,10 @@ static void test_hostile_names(void **state)
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++)
 		for (at = 0; at < 8 + 3 * 144; at += 4)
 			check_names(r, names + at, values[i]);
+	for (i = 0; i < 200; i++) { /* attrs that end just before the file does */
+		check_names(r, names + 4, r->bytes.size - names - 8 - i);
+		check_names(r, names + 8 + 144, r->bytes.size - names - 8 - 144 - 8 - i);
+	}
 }
 
 /* ---- anything ------------------------------------------------------------------------------------------------------ */

@@ -317,6 +317,33 @@ static void test_losses(void **state)
 	}
 }
 
+/* An event without ids and CPUs in its records: nothing tells which ring a count is of, so that only the
+ * sums are compared. */
+static void test_losses_somewhere(void **state)
+{
+	struct perfev_loss loss;
+	size_t at;
+	int i;
+
+	(void)state;
+	bytes.big = host_is_big();
+	begin_stream();
+	set_number(&bytes, 16 + 8 + 24, PERF_SAMPLE_TIME, 8);
+	for (i = 0; i < 4; i++) { /* two of each kind */
+		at = begin_record(&bytes, i % 2 ? PERF_RECORD_LOST : PERF_RECORD_LOST_SAMPLES, 0);
+		if (i % 2)
+			put_u64(&bytes, 50);
+		put_u64(&bytes, i < 2 ? 10 : 3);
+		put_u64(&bytes, i % 2 ? 100 : 0); /* counts are put in without a time */
+		end_record(&bytes, at);
+	}
+	loss = read_loss();
+	assert_int_equal(loss.said, 13);
+	assert_int_equal(loss.counted, 13);
+	assert_int_equal(loss.records, 13);
+	assert_true(loss.exact);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_strings, setup, teardown),
@@ -324,6 +351,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_build_ids, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_hostile_build_ids, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_losses, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_losses_somewhere, setup, teardown),
 };
 
 int main(void)

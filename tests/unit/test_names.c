@@ -156,6 +156,20 @@ static void test_keys(void **state)
 	assert_int_equal(find(9, 1, USER).key, a.key);
 }
 
+/* One address in a process that maps all the time: what is known of it is what is mapped now. */
+static void test_changing_mappings(void **state)
+{
+	int i;
+
+	(void)state;
+	for (i = 0; i < 50000; i++) {
+		const char *name = i % 2 ? "//anon" : "[heap]";
+
+		feed_mmap2(7, 0x1000, 0x2000, 0, name, NULL);
+		assert_string_equal(find(7, 0x1234, USER).module, name);
+	}
+}
+
 static void test_damaged_records(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
@@ -229,6 +243,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_bad_kallsyms, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_odd_places, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_changing_mappings, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_damaged_records, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_build_id_read, setup, teardown),
 	cmocka_unit_test(test_demangling),

@@ -299,6 +299,11 @@ static void test_texts_without_end(void **state)
 	record = made_record(made, guard_put(&guard, made->bytes.data, 32), 32);
 	assert_works(perfev_comm_decode(&comm, &record, layout, &err));
 	assert_true(comm.trailer.present == 0);
+	made->bytes.data[24] = 0; /* the end is the first byte of what would be the trailer */
+	record = made_record(made, guard_put(&guard, made->bytes.data, 32), 32);
+	assert_works(perfev_comm_decode(&comm, &record, layout, &err));
+	assert_string_equal(comm.comm, "abcdefgz");
+	assert_true(comm.trailer.present == 0);
 	memset(made->bytes.data + 24, 'y', 8);
 	record = made_record(made, guard_put(&guard, made->bytes.data, 32), 32);
 	assert_fails(perfev_comm_decode(&comm, &record, layout, &err), EINVAL);

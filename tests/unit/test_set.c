@@ -390,6 +390,8 @@ static void test_seccomp(void **state)
 
 static int no_kernel_mode(struct fake_event *event, struct perf_event_attr *attr)
 {
+	if (attr->exclude_kernel && attr->type == PERF_TYPE_RAW)
+		return -ENOENT;
 	if (event->pid == -1)
 		return -EACCES;
 	return attr->exclude_kernel ? 0 : -EACCES;
@@ -418,6 +420,11 @@ static void test_drop_kernel(void **state)
 	/* what would be refused all the same is what has to be said */
 	assert_fails(open_set(&set, "faults", perfev_on_all_cpus(), PERFEV_DROP_KERNEL, false), EACCES);
 	assert_says("every task on a CPU");
+	/* of an event that counts the kernel only, nothing would be left */
+	assert_fails(open_set(&set, "faults:k", perfev_on_self(), PERFEV_DROP_KERNEL, false), EACCES);
+	assert_says("kernel counting needs");
+	assert_fails(open_set(&set, "r1", perfev_on_self(), PERFEV_DROP_KERNEL, false), ENOENT);
+	assert_int_equal(err.why, PERFEV_WHY_NO_EVENT);
 }
 
 /* ---- counters -------------------------------------------------------------------------------------------------------- */
