@@ -19,12 +19,29 @@ struct perfev_events;
 
 /*
  * perfev_event_parse() - the event that a text means
- * @text: perf's grammar: a name ("cycles", "page-faults", "L1-dcache-load-misses"), "rHEX" for a raw
- *	event, "TYPE:CONFIG" as two numbers, each with modifiers after a colon: u k h (count there
- *	only), G H (guest, host), I (not when idle), p pp ppp (precise), D (pinned), e (exclusive).
+ *
+ * The grammar is perf's:
+ *	cycles, page-faults, L1-dcache-load-misses	a name: generic, or of any PMU
+ *	r1c2, 4:0x1c2					raw: hex; type and config as numbers
+ *	cpu/event=0x3c,umask=1/				a PMU, and terms; * ? [..] in its name mean many
+ *	cycles/period=1000/				a name with terms
+ *	mem:0x601040/8:rw				a breakpoint; without a length 4 bytes, or code
+ *	sched:sched_switch				a tracepoint; * ? [..] mean many
+ *	kprobe:do_sys_open+4, kretprobe:vfs_read	a function of the kernel
+ *	uprobe:/bin/x:main+4, uretprobe:..., uprobe:/bin/x:0x4010(0x20)
+ *		a function of a program, or an offset in its file; (REF) is the reference counter of a
+ *		static probe
+ *	pfm:NAME					a name that libpfm4 knows, where it is installed
+ * Modifiers follow a colon (after a slash they may follow at once), each once: u k h (count there
+ * only), G H (guest, host), I (not when idle), p pp ppp P (precise), D (pinned), e (exclusive),
+ * S (the leader samples, the others are read), W (a weak group), b R X (kept, see PERFEV_EVENT_...).
+ * Terms are the PMU's own, and config config1 ... config4, name, period, freq, time, call-graph,
+ * stack-size, max-stack, inherit, no-inherit, overwrite, no-overwrite, branch_type, aux-output,
+ * aux-action, aux-sample-size, percore, cpu, nr.
+ *
  * Counting starts disabled (attr.disabled). Without u, k or h all modes are counted.
  * Return: 0; -EINVAL with err->where = the column, why SYNTAX or UNKNOWN_EVENT, and the nearest name
- * in the text; -ENOMEM.
+ * in the text; or when the text means several events; -EACCES when tracefs may not be read; -ENOMEM.
  * Since: 0.1
  */
 PERFEV_API int perfev_event_parse(struct perfev_event **ret, const char *text,
@@ -47,17 +64,128 @@ PERFEV_API void perfev_event_free(struct perfev_event *event);
  * size; the bytes live as long as the event. */
 PERFEV_API struct perf_event_attr *perfev_event_attr(struct perfev_event *event);
 
-/* The name: the text that was parsed, modifiers included. Lives as long as the event. */
+/* The name: the text that was parsed, modifiers included, or the part of it that means this event; or
+ * what the term name= says. Lives as long as the event. */
 PERFEV_API const char *perfev_event_name(const struct perfev_event *event);
+
+/* What an event is beside its attr. */
+enum {
+	PERFEV_EVENT_PERIOD = 1 << 0,	    /* its text says a period or a frequency */
+	PERFEV_EVENT_TIME = 1 << 1,	    /* its text says time=1 */
+	PERFEV_EVENT_NO_TIME = 1 << 2,	    /* its text says time=0 */
+	PERFEV_EVENT_INHERIT = 1 << 3,	    /* its text says inherit or no-inherit: attr.inherit */
+	PERFEV_EVENT_MAX_PRECISE = 1 << 4,  /* P: as precise as the PMU can */
+	PERFEV_EVENT_READ_GROUP = 1 << 5,   /* S: the leader samples, the others are read in its samples */
+	PERFEV_EVENT_WEAK = 1 << 6,	    /* W: if the group cannot be scheduled, its members are on their own */
+	PERFEV_EVENT_BPF = 1 << 7,	    /* b: to be counted by BPF programs, which perfev does not */
+	PERFEV_EVENT_RETIRE_LATENCY = 1 << 8, /* R: its retire latency is wanted, which perfev does not count */
+	PERFEV_EVENT_OWN_GROUP = 1 << 9,    /* X: not to be regrouped; perfev never regroups */
+	PERFEV_EVENT_PER_CORE = 1 << 10,    /* percore: threads of a core are summed */
+	PERFEV_EVENT_SNAPSHOT = 1 << 11,    /* a gauge: two readings are not to be subtracted */
+	PERFEV_EVENT_PER_PACKAGE = 1 << 12, /* the same on all CPUs of a package */
+	PERFEV_EVENT_SYSTEM_WIDE = 1 << 13, /* its PMU counts the whole system, and cannot follow a task */
+	PERFEV_EVENT_CPUS = 1 << 14	    /* its text says where (cpu=): cpus */
+};
+
+/* Tools: no events, but names that perf takes for them. Such an event counts nothing by itself. */
+enum {
+	PERFEV_TOOL_NONE = 0,
+	PERFEV_TOOL_DURATION_TIME, /* ns from start to stop */
+	PERFEV_TOOL_USER_TIME,	   /* ns of the command in user mode */
+	PERFEV_TOOL_SYSTEM_TIME	   /* ns of the command in the kernel */
+};
+
+/* Call graphs that an event's text asks for. */
+enum {
+	PERFEV_GRAPH_DEFAULT = 0,
+	PERFEV_GRAPH_NO,
+	PERFEV_GRAPH_FP,
+	PERFEV_GRAPH_DWARF, /* attr.sample_stack_user: how many bytes; 0: not said */
+	PERFEV_GRAPH_LBR
+};
+
+struct perfev_event_info {
+	const char *pmu;    /* "" for kinds that have none */
+	const char *unit;   /* of count x scale; "" none */
+	const char *filter; /* "" none */
+	double scale;
+	uint32_t flags;	     /* PERFEV_EVENT_* */
+	uint32_t tool;	     /* PERFEV_TOOL_* */
+	uint32_t call_graph; /* PERFEV_GRAPH_* */
+	uint64_t max_events; /* nr=: how many to record; 0 all */
+	const int32_t *cpus; /* where it is to be opened; cpu_count 0: anywhere */
+	size_t cpu_count;
+};
+
+/* perfev_event_describe() - what the event is beside its attr; pointers live as long as it, unchanged */
+PERFEV_API void perfev_event_describe(const struct perfev_event *event, struct perfev_event_info *ret);
+
+/*
+ * perfev_event_set_filter() - a condition on the fields of a tracepoint or probe ("prev_pid == 0 &&
+ * next_comm ~ \"sh*\""), or the address filters of an AUX event ("filter 0x1000/0x200@/bin/x")
+ * It is set when the event is opened, and refused there when the kernel does not take it.
+ * @filter: copied; NULL: none. Return: 0, -ENOMEM.
+ */
+PERFEV_API int perfev_event_set_filter(struct perfev_event *event, const char *filter,
+				       struct perfev_error *err);
+
+/*
+ * perfev_event_format() - the text that means this event, here and now
+ * Parsing it gives the same attr again. Names of PMUs and terms are those of this machine.
+ * @ret: gets at most @size bytes, terminated; may be NULL when @size is 0.
+ * Return: the length of the whole text; -EINVAL for what no text says (unknown bits of the attr).
+ */
+PERFEV_API int perfev_event_format(char *ret, size_t size, const struct perfev_event *event,
+				   struct perfev_error *err);
+
+/*
+ * The same without text, a function for each kind. All count in all modes, and start disabled.
+ * perfev_event_hardware(), perfev_event_software() - @id: PERF_COUNT_HW_..., PERF_COUNT_SW_...
+ * perfev_event_cache() - @cache, @op, @result: PERF_COUNT_HW_CACHE_...
+ * perfev_event_raw() - @config: as the CPU's manual codes it
+ * perfev_event_breakpoint() - @type: HW_BREAKPOINT_R, _W, _RW or _X; @size: bytes, 0 for the usual
+ * perfev_event_tracepoint() - -ENOENT: there is none of that name; -EACCES: tracefs may not be read
+ * perfev_event_kprobe() - @function: of the kernel, or NULL when @offset is an address
+ * perfev_event_uprobe() - @offset: in the file; @counter: offset of its reference counter, or 0
+ * perfev_event_pmu() - @terms: as between the slashes of a text; "" for none
+ */
+PERFEV_API int perfev_event_hardware(struct perfev_event **ret, uint32_t id, struct perfev_error *err);
+PERFEV_API int perfev_event_software(struct perfev_event **ret, uint32_t id, struct perfev_error *err);
+PERFEV_API int perfev_event_cache(struct perfev_event **ret, uint32_t cache, uint32_t op,
+				  uint32_t result, struct perfev_error *err);
+PERFEV_API int perfev_event_raw(struct perfev_event **ret, uint64_t config, struct perfev_error *err);
+PERFEV_API int perfev_event_breakpoint(struct perfev_event **ret, uint64_t address, uint64_t size,
+				       uint32_t type, struct perfev_error *err);
+PERFEV_API int perfev_event_tracepoint(struct perfev_event **ret, const char *system,
+				       const char *name, struct perfev_error *err);
+PERFEV_API int perfev_event_kprobe(struct perfev_event **ret, const char *function, uint64_t offset,
+				   bool at_return, struct perfev_error *err);
+PERFEV_API int perfev_event_uprobe(struct perfev_event **ret, const char *path, uint64_t offset,
+				   uint64_t counter, bool at_return, struct perfev_error *err);
+PERFEV_API int perfev_event_pmu(struct perfev_event **ret, const char *pmu, const char *terms,
+				struct perfev_error *err);
 
 /*
  * perfev_events_parse() - all events that a text means
- * @text: events separated by commas; {a,b} is a group, whose first member leads.
+ * @text: events separated by commas; {a,b} is a group, whose first member leads, and may have
+ *	modifiers behind it for all. A name may mean many events: globs, instances of a PMU, the PMUs of
+ *	a hybrid CPU. Members of a group that mean the same PMUs make a group on each of them.
  * Return: as perfev_event_parse().
  * Since: 0.1
  */
 PERFEV_API int perfev_events_parse(struct perfev_events **ret, const char *text,
 				   struct perfev_error *err);
+
+/* Where names are looked up. */
+struct perfev_parse_opts {
+	size_t size;
+	const char *sysfs;   /* NULL: /sys; or the root of a copy of another machine's */
+	const char *tracefs; /* NULL: where it is mounted; or the root of a copy */
+};
+
+/* perfev_events_parse_at() - the same on another machine's tree */
+PERFEV_API int perfev_events_parse_at(struct perfev_events **ret, const char *text,
+				      const struct perfev_parse_opts *opts, struct perfev_error *err);
 PERFEV_API int perfev_events_new(struct perfev_events **ret, struct perfev_error *err);
 PERFEV_API void perfev_events_free(struct perfev_events *events);
 

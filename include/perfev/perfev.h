@@ -9,6 +9,7 @@
 #include <perfev/event.h>
 #include <perfev/feature.h>
 #include <perfev/order.h>
+#include <perfev/pmu.h>
 #include <perfev/probe.h>
 #include <perfev/profile.h>
 #include <perfev/reader.h>

@@ -3,261 +3,173 @@
  * Event text -> events.
  *
  *	list  := item { ',' item }
- *	item  := event | '{' event { ',' event } '}' [ ':' modifiers ]
- *	event := word [ ':' modifiers ]
- *	word  := name | 'r' hex | type ':' config
+ *	item  := event | [name] '{' event { ',' event } '}' [ ':' modifiers ]
+ *	event := word [ '/' terms '/' ] [ ':' modifiers ]
  *
- * A failure names the column and the word. Modifiers of a group are put on each of its members.
+ * What a word may be: event_find.c (names, PMUs), event_place.c (breakpoints, tracepoints, probes). A
+ * failure names the column and the word. The events of an item are put into a list of their own first: in a
+ * group, those that one word means on several PMUs have to be sorted into a group for each PMU.
  */
-#include "event.h"
+#include "event_scan.h"
 
 #include "base/error.h"
-#include "decode/event_name.h"
+#include "base/number.h"
+#include "base/opts.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct scan {
-	const char *text;
-	size_t at;
-	struct perfev_error *err;
-	struct perfev_events *events;
-};
+/* ---- one event ------------------------------------------------------------------------------------------ */
 
-/* Of a long text the beginning is shown: what is wrong with it must fit behind. */
-#define SHOWN "%.150s"
-
-static int syntax(const struct scan *s, size_t at, const char *what)
+static int unknown_event(struct scan *s, size_t size)
 {
-	return error_set(s->err, -EINVAL, PERFEV_WHY_SYNTAX, at + 1,
-			 "cannot parse event '" SHOWN "': %s at column %zu", s->text, what, at + 1);
-}
+	const char *word = s->text + s->at, *nearest;
+	int shown = size < 100 ? (int)size : 100;
 
-static size_t word_length(const char *text)
-{
-	return strcspn(text, ",:{}/ \t");
-}
-
-static bool parse_hex(const char *text, size_t size, uint64_t *ret)
-{
-	uint64_t value = 0;
-	size_t i;
-
-	if (size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-		text += 2;
-		size -= 2;
-	}
-	if (size == 0 || size > 16)
-		return false;
-	for (i = 0; i < size; i++) {
-		char c = text[i];
-		unsigned digit;
-
-		if (c >= '0' && c <= '9')
-			digit = (unsigned)(c - '0');
-		else if (c >= 'a' && c <= 'f')
-			digit = (unsigned)(c - 'a') + 10;
-		else if (c >= 'A' && c <= 'F')
-			digit = (unsigned)(c - 'A') + 10;
-		else
-			return false;
-		value = value << 4 | digit;
-	}
-	*ret = value;
-	return true;
-}
-
-/* A number as C writes it: decimal, or hexadecimal with 0x. */
-static bool parse_number(const char *text, size_t size, uint64_t *ret)
-{
-	uint64_t value = 0;
-	size_t i;
-
-	if (size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
-		return parse_hex(text, size, ret);
-	if (size == 0)
-		return false;
-	for (i = 0; i < size; i++) {
-		unsigned digit = (unsigned)(text[i] - '0');
-
-		if (digit > 9 || value > (UINT64_MAX - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	*ret = value;
-	return true;
-}
-
-struct modifiers {
-	bool user, kernel, hv, guest, host, idle, pinned, exclusive;
-	unsigned precise;
-};
-
-static int parse_modifiers(struct scan *s, struct modifiers *ret)
-{
-	size_t from = s->at;
-
-	memset(ret, 0, sizeof(*ret));
-	for (;; s->at++) {
-		switch (s->text[s->at]) {
-		case 'u':
-			ret->user = true;
-			continue;
-		case 'k':
-			ret->kernel = true;
-			continue;
-		case 'h':
-			ret->hv = true;
-			continue;
-		case 'G':
-			ret->guest = true;
-			continue;
-		case 'H':
-			ret->host = true;
-			continue;
-		case 'I':
-			ret->idle = true;
-			continue;
-		case 'D':
-			ret->pinned = true;
-			continue;
-		case 'e':
-			ret->exclusive = true;
-			continue;
-		case 'p':
-			if (++ret->precise > 3)
-				return syntax(s, s->at, "more than three p");
-			continue;
-		default:
-			break;
-		}
-		break;
-	}
-	if (s->text[s->at] && !strchr(",}", s->text[s->at]))
-		return syntax(s, s->at, "unknown modifier (known: u k h G H I D e p)");
-	return s->at == from ? syntax(s, s->at, "a modifier is missing") : 0;
-}
-
-static void apply_modifiers(struct perf_event_attr *attr, const struct modifiers *m, bool leads)
-{
-	if (m->user || m->kernel || m->hv) {
-		attr->exclude_user = !m->user;
-		attr->exclude_kernel = !m->kernel;
-		attr->exclude_hv = !m->hv;
-	}
-	if (m->guest || m->host) {
-		attr->exclude_guest = !m->guest;
-		attr->exclude_host = !m->host;
-	}
-	if (m->idle)
-		attr->exclude_idle = 1;
-	if (m->precise)
-		attr->precise_ip = (unsigned)(m->precise & 3);
-	if (m->pinned && leads)
-		attr->pinned = 1;
-	if (m->exclusive && leads)
-		attr->exclusive = 1;
+	nearest = scan_nearest(s, size);
+	if (word[size] == '/')
+		return scan_error(s, s->at, PERFEV_WHY_UNKNOWN_EVENT,
+				  "this machine has no PMU '%.*s' (column %zu)%s%s%s", shown, word, s->at + 1,
+				  nearest ? "; did you mean " : "; perfev list shows those it has",
+				  nearest ? nearest : "", nearest ? "?" : "");
+	if (nearest)
+		return scan_error(s, s->at, PERFEV_WHY_UNKNOWN_EVENT,
+				  "no event is called '%.*s' (column %zu); did you mean %s?", shown, word,
+				  s->at + 1, nearest);
+	return scan_error(s, s->at, PERFEV_WHY_UNKNOWN_EVENT,
+			  "no event is called '%.*s' (column %zu); perfev list shows what there is", shown,
+			  word, s->at + 1);
 }
 
 /* "4:0x1c2": type and config as numbers. */
-static bool numeric_event(struct scan *s, size_t size, struct perf_event_attr *attr)
+static int numeric_event(struct scan *s, size_t size)
 {
 	const char *text = s->text + s->at, *second = text + size + 1;
+	struct perfev_event *event;
 	uint64_t type, config;
 	size_t second_size;
+	int r = 0;
 
-	if (text[size] != ':' || !parse_number(text, size, &type) || type > UINT32_MAX)
-		return false;
-	second_size = word_length(second);
-	if (!parse_number(second, second_size, &config))
-		return false;
-	attr->type = (uint32_t)type;
-	attr->config = config;
-	s->at += size + 1 + second_size;
-	return true;
-}
-
-static int unknown_event(const struct scan *s, size_t size, const char *nearest)
-{
-	int word = size < 100 ? (int)size : 100;
-
-	if (nearest)
-		return error_set(s->err, -EINVAL, PERFEV_WHY_UNKNOWN_EVENT, s->at + 1,
-				 "cannot parse event '" SHOWN "': no event is called '%.*s' (column %zu); did "
-				 "you mean %s?",
-				 s->text, word, s->text + s->at, s->at + 1, nearest);
-	return error_set(s->err, -EINVAL, PERFEV_WHY_UNKNOWN_EVENT, s->at + 1,
-			 "cannot parse event '" SHOWN "': no event is called '%.*s' (column %zu); perfev list "
-			 "shows what there is",
-			 s->text, word, s->text + s->at, s->at + 1);
-}
-
-static int parse_word(struct scan *s, struct perf_event_attr *attr)
-{
-	const char *text = s->text + s->at, *nearest;
-	size_t size = word_length(text);
-	uint64_t config;
-
-	if (size == 0)
-		return syntax(s, s->at, text[0] ? "an event is missing before this" : "an event is missing");
-	if (numeric_event(s, size, attr))
-		return 0;
-	if (event_name_find(text, size, &attr->type, &config, &nearest) < 0) {
-		if (text[0] != 'r' || !parse_hex(text + 1, size - 1, &config))
-			return unknown_event(s, size, nearest);
-		attr->type = PERF_TYPE_RAW;
-	}
-	attr->config = config;
-	s->at += size;
-	return 0;
-}
-
-static int add_event(struct scan *s, size_t from, const struct perf_event_attr *attr, int leader)
-{
-	char *name = malloc(s->at - from + 1);
-	struct perfev_event *event;
-	int r;
-
-	if (!name)
+	if (text[size] != ':' || !number_parse(text, size, &type) || type > UINT32_MAX)
+		return SCAN_NONE;
+	second_size = scan_word(second);
+	if (!number_parse(second, second_size, &config))
+		return *second >= '0' && *second <= '9'
+			       ? scan_syntax(s, s->at + size + 1, "a number of at most 64 bits is expected")
+			       : SCAN_NONE;
+	event = event_blank();
+	if (!event)
 		return error_memory(s->err);
-	memcpy(name, s->text + from, s->at - from);
-	name[s->at - from] = 0;
-	r = perfev_event_new(&event, name, attr, s->err);
-	free(name);
-	if (r < 0)
-		return r;
-	r = perfev_events_add(s->events, event, leader, s->err);
+	event->attr.type = (uint32_t)type;
+	event->attr.config = config;
+	s->at += size + 1 + second_size;
+	if (s->text[s->at] == '/') {
+		s->at++;
+		r = scan_terms(s, event, NULL);
+	}
+	if (r == 0)
+		return scan_put(s, event, "%.*s", (int)(s->text + s->at - text), text);
 	perfev_event_free(event);
 	return r;
 }
 
-static int parse_event(struct scan *s, int leader)
+/* The prefixes that say what follows. */
+static int prefixed_event(struct scan *s)
 {
-	struct perf_event_attr attr;
-	struct modifiers modifiers;
-	size_t from = s->at;
-	int r;
+	static const struct {
+		const char *prefix;
+		bool user, at_return;
+	} probes[] = {{"kprobe:", false, false},
+		      {"kretprobe:", false, true},
+		      {"uprobe:", true, false},
+		      {"uretprobe:", true, true}};
+	const char *text = s->text + s->at;
+	size_t i;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.disabled = leader < 0;
-	r = parse_word(s, &attr);
-	if (r < 0)
-		return r;
-	if (s->text[s->at] == ':') {
-		s->at++;
-		r = parse_modifiers(s, &modifiers);
-		if (r < 0)
-			return r;
-		apply_modifiers(&attr, &modifiers, leader < 0);
-	}
-	if (s->text[s->at] && !strchr(",}", s->text[s->at]))
-		return syntax(s, s->at, "a comma, or the end, is expected");
-	return add_event(s, from, &attr, leader);
+	if (!strncmp(text, "mem:", 4))
+		return scan_breakpoint(s);
+	if (!strncmp(text, "pfm:", 4))
+		return scan_pfm(s, 4);
+	for (i = 0; i < sizeof(probes) / sizeof(probes[0]); i++)
+		if (!strncmp(text, probes[i].prefix, strlen(probes[i].prefix)))
+			return scan_probe(s, strlen(probes[i].prefix), probes[i].user, probes[i].at_return);
+	return SCAN_NONE;
 }
 
-static int group_modifiers(struct scan *s, size_t first)
+/* "instrctions:u" is no tracepoint, but a name that was meant, with modifiers. */
+static bool is_misspelt(struct scan *s, size_t size)
+{
+	const char *rest = s->text + s->at + size + 1;
+
+	return strspn(rest, MODIFIERS) == scan_word(rest) && scan_nearest(s, size);
+}
+
+static int parse_word(struct scan *s)
+{
+	const char *text = s->text + s->at;
+	size_t size = scan_word(text);
+	int r;
+
+	if (size == 0)
+		return scan_syntax(s, s->at, text[0] ? "an event is missing before this" : "an event is missing");
+	r = prefixed_event(s);
+	if (r == SCAN_NONE)
+		r = numeric_event(s, size);
+	if (r == SCAN_NONE)
+		r = scan_name(s, size);
+	if (r == SCAN_NONE && text[size] == '/')
+		r = scan_pmu(s, size);
+	if (r == SCAN_NONE && text[size] == ':' && !is_misspelt(s, size))
+		r = scan_tracepoint(s, size);
+	return r == SCAN_NONE ? unknown_event(s, size) : r;
+}
+
+/* The name: what the text says for this event alone, with its modifiers. */
+static int name_event(struct scan *s, struct perfev_event *event, const struct modifiers *m)
+{
+	size_t stem = strlen(event->name);
+	bool slash = stem && event->name[stem - 1] == '/';
+	char *name = malloc(stem + m->size + 2);
+
+	if (!name)
+		return error_memory(s->err);
+	snprintf(name, stem + m->size + 2, "%s%s%.*s", event->name, slash ? "" : ":", (int)m->size, m->text);
+	free(event->name);
+	event->name = name;
+	return 0;
+}
+
+static int parse_event(struct scan *s, bool leads)
+{
+	size_t first = s->events->count, i;
+	struct modifiers modifiers;
+	bool slash;
+	int r = parse_word(s);
+
+	if (r < 0)
+		return r;
+	slash = s->at > 0 && s->text[s->at - 1] == '/' && s->text[s->at] && !strchr(",}:", s->text[s->at]);
+	if (s->text[s->at] != ':' && !slash) {
+		if (s->text[s->at] && !strchr(",}", s->text[s->at]))
+			return scan_syntax(s, s->at, "a comma, or the end, is expected");
+		return 0;
+	}
+	s->at += !slash;
+	r = scan_modifiers(s, &modifiers);
+	for (i = first; r == 0 && i < s->events->count; i++) {
+		struct perfev_event *event = s->events->items[i];
+
+		modifiers_apply(event, &modifiers, leads);
+		r = event->named ? 0 : name_event(s, event, &modifiers);
+	}
+	return r;
+}
+
+/* ---- groups ------------------------------------------------------------------------------------------- */
+
+static int group_modifiers(struct scan *s)
 {
 	struct modifiers modifiers;
 	size_t i;
@@ -266,64 +178,166 @@ static int group_modifiers(struct scan *s, size_t first)
 	if (s->text[s->at] != ':')
 		return 0;
 	s->at++;
-	r = parse_modifiers(s, &modifiers);
-	for (i = first; r == 0 && i < s->events->count; i++)
-		apply_modifiers(&s->events->items[i]->attr, &modifiers, i == first);
+	r = scan_modifiers(s, &modifiers);
+	for (i = 0; r == 0 && i < s->events->count; i++)
+		modifiers_apply(s->events->items[i], &modifiers, i == 0);
 	return r;
 }
 
-static int parse_group(struct scan *s)
+/* The place of the next '{', when all before it is a group's name: which perf takes, and nobody needs. */
+static const char *group_name(const char *text)
 {
-	size_t open = s->at++, first = s->events->count;
-	int leader = -1, r;
+	size_t n = strcspn(text, ",:{}/ \t'[");
+
+	return text[n] == '{' ? text + n : NULL;
+}
+
+static int parse_members(struct scan *s)
+{
+	size_t open = s->at++;
+	int r;
 
 	for (;;) {
-		r = parse_event(s, leader);
+		r = parse_event(s, s->events->count == 0);
 		if (r < 0)
 			return r;
-		leader = (int)first;
 		if (s->text[s->at] != ',')
 			break;
 		s->at++;
 	}
 	if (s->text[s->at] != '}')
-		return syntax(s, open, "the group that opens here is not closed");
+		return scan_syntax(s, open, "the group that opens here is not closed");
 	s->at++;
-	return group_modifiers(s, first);
+	return group_modifiers(s);
 }
 
-/* Puts the events that @text means at the end of @events. */
-static int parse_text(struct perfev_events *events, const char *text, struct perfev_error *err)
+/* Moves the members that belong to @fan into a group at the end of @to; with @all also those that belong to
+ * no PMU of their own. */
+static int move_group(struct perfev_events *to, struct perfev_events *from, uint32_t fan, bool all,
+		      struct perfev_error *err)
 {
-	struct scan s = {text, 0, err, events};
-	int r;
+	int leader = -1, r;
+	size_t i;
 
-	for (;;) {
-		r = text[s.at] == '{' ? parse_group(&s) : parse_event(&s, -1);
+	for (i = 0; i < from->count; i++) {
+		struct perfev_event *event = from->items[i];
+
+		if (!event || (event->fan != fan && !(all && !event->fan)))
+			continue;
+		from->items[i] = NULL;
+		event->attr.disabled = leader < 0;
+		if (leader >= 0) {
+			event->attr.pinned = 0;
+			event->attr.exclusive = 0;
+		}
+		r = events_take(to, event, leader, err);
 		if (r < 0)
 			return r;
-		if (!text[s.at])
-			return 0;
-		if (text[s.at] != ',')
-			return syntax(&s, s.at, "a comma, or the end, is expected");
-		s.at++;
+		if (leader < 0)
+			leader = r;
 	}
+	return 0;
 }
 
-int perfev_events_parse(struct perfev_events **ret, const char *text, struct perfev_error *err)
+/* A group for each PMU that words of the group were spread over, in the order in which they come. */
+static int move_groups(struct perfev_events *to, struct perfev_events *from, struct perfev_error *err)
 {
-	struct perfev_events *events = NULL;
-	int r = perfev_events_new(&events, err);
+	bool first = true;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < from->count; i++) {
+		if (!from->items[i] || !from->items[i]->fan)
+			continue;
+		r = move_group(to, from, from->items[i]->fan, first, err);
+		first = false;
+	}
+	return r == 0 && first ? move_group(to, from, 0, true, err) : r;
+}
+
+static int move_each(struct perfev_events *to, struct perfev_events *from, struct perfev_error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < from->count; i++) {
+		struct perfev_event *event = from->items[i];
+
+		from->items[i] = NULL;
+		event->attr.disabled = 1;
+		r = events_take(to, event, -1, err);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* ---- a list ------------------------------------------------------------------------------------------- */
+
+static int parse_item(struct scan *s, struct perfev_events *to)
+{
+	const char *open = group_name(s->text + s->at);
+	struct perfev_events *mine = NULL;
+	int r = perfev_events_new(&mine, s->err);
 
 	if (r < 0)
 		return r;
-	r = parse_text(events, text, err);
+	s->events = mine;
+	if (open) {
+		s->at = (size_t)(open - s->text);
+		r = parse_members(s);
+		if (r == 0)
+			r = move_groups(to, mine, s->err);
+	} else {
+		r = parse_event(s, true);
+		if (r == 0)
+			r = move_each(to, mine, s->err);
+	}
+	perfev_events_free(mine);
+	return r;
+}
+
+static int parse_list(struct scan *s, struct perfev_events *to)
+{
+	int r;
+
+	for (;;) {
+		r = parse_item(s, to);
+		if (r < 0)
+			return r;
+		if (!s->text[s->at])
+			return 0;
+		if (s->text[s->at] != ',')
+			return scan_syntax(s, s->at, "a comma, or the end, is expected");
+		s->at++;
+	}
+}
+
+int perfev_events_parse_at(struct perfev_events **ret, const char *text,
+			   const struct perfev_parse_opts *opts, struct perfev_error *err)
+{
+	struct perfev_parse_opts full;
+	struct perfev_events *events = NULL;
+	struct scan s = {.text = text, .err = err};
+	int r = opts_copy(&full, sizeof(full), opts, err);
+
+	if (r == 0)
+		r = perfev_events_new(&events, err);
+	if (r < 0)
+		return r;
+	s.sysfs = full.sysfs;
+	s.tracefs = full.tracefs;
+	r = parse_list(&s, events);
+	perfev_pmus_free(s.pmus);
 	if (r < 0) {
 		perfev_events_free(events);
 		return r;
 	}
 	*ret = events;
 	return 0;
+}
+
+int perfev_events_parse(struct perfev_events **ret, const char *text, struct perfev_error *err)
+{
+	return perfev_events_parse_at(ret, text, NULL, err);
 }
 
 int perfev_event_parse(struct perfev_event **ret, const char *text, struct perfev_error *err)
@@ -333,12 +347,28 @@ int perfev_event_parse(struct perfev_event **ret, const char *text, struct perfe
 
 	if (r < 0)
 		return r;
-	if (events->count != 1)
+	if (events->count != 1) {
 		r = error_set(err, -EINVAL, PERFEV_WHY_SYNTAX, 1,
-			      "cannot take '%s' as one event: it means %zu; use perfev_events_parse()",
+			      "cannot take '%.150s' as one event: it means %zu; use perfev_events_parse()",
 			      text, events->count);
-	else
-		r = perfev_event_copy(ret, events->items[0], err);
+	} else {
+		*ret = events->items[0];
+		events->items[0] = NULL;
+	}
 	perfev_events_free(events);
+	return r;
+}
+
+int perfev_event_pmu(struct perfev_event **ret, const char *pmu, const char *terms, struct perfev_error *err)
+{
+	size_t size = strlen(pmu) + strlen(terms) + 3;
+	char *text = malloc(size);
+	int r;
+
+	if (!text)
+		return error_memory(err);
+	snprintf(text, size, "%s/%s/", pmu, terms);
+	r = perfev_event_parse(ret, text, err);
+	free(text);
 	return r;
 }

@@ -35,12 +35,14 @@ int members_init(struct members *ret, const struct perfev_event *const *events,
 		return error_memory(err);
 	ret->count = count;
 	for (i = 0; i < count; i++) {
-		ret->items[i].attr = events[i]->attr;
-		ret->items[i].attr.size = sizeof(events[i]->attr);
+		struct member *member = &ret->items[i];
+		int r = perfev_event_copy(&member->event, events[i], err);
+
+		if (r < 0)
+			return r;
+		member->attr = member->event->attr;
+		member->name = member->event->name;
 		ret->leaders[i] = leaders ? leaders[i] : i;
-		ret->items[i].name = strdup(events[i]->name);
-		if (!ret->items[i].name)
-			return error_memory(err);
 	}
 	return 0;
 }
@@ -66,7 +68,7 @@ void members_close(struct members *members)
 
 	close_rows(members);
 	for (i = 0; members->items && i < members->count; i++)
-		free(members->items[i].name);
+		perfev_event_free(members->items[i].event);
 	free(members->items);
 	free(members->leaders);
 	memset(members, 0, sizeof(*members));
@@ -75,18 +77,20 @@ void members_close(struct members *members)
 static int make_plan(struct members *members, struct perfev_target on, bool rings,
 		     struct perfev_error *err)
 {
-	const struct perf_event_attr **attrs = calloc(members->count, sizeof(*attrs));
-	struct plan_events events = {NULL, members->leaders, members->count, rings};
+	struct plan_event *all = calloc(members->count, sizeof(*all));
+	struct plan_events events = {all, members->count, rings};
 	size_t i;
 	int r;
 
-	if (!attrs)
+	if (!all)
 		return error_memory(err);
-	for (i = 0; i < members->count; i++)
-		attrs[i] = &members->items[i].attr;
-	events.attrs = attrs;
+	for (i = 0; i < members->count; i++) {
+		all[i].event = members->items[i].event;
+		all[i].inherit = members->items[i].attr.inherit;
+		all[i].leader = members->leaders[i];
+	}
 	r = plan_make(&members->plan, &events, on, err);
-	free(attrs);
+	free(all);
 	if (r < 0)
 		return r;
 	members->fds = malloc((members->plan.count + 1) * sizeof(*members->fds));

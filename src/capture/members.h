@@ -9,8 +9,9 @@
 
 /* One event of a set or sampler. */
 struct member {
+	struct perfev_event *event;  /* a copy: its attr may point to texts that it owns */
 	struct perf_event_attr attr; /* as opened */
-	char *name;
+	const char *name;
 	struct perfev_error error; /* code 0: it was opened somewhere */
 	uint32_t dropped;
 	uint32_t opened; /* descriptors */

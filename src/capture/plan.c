@@ -61,7 +61,7 @@ static bool any_inherits(const struct plan_events *events)
 	size_t i;
 
 	for (i = 0; i < events->count; i++)
-		if (events->attrs[i]->inherit)
+		if (events->items[i].inherit)
 			return true;
 	return false;
 }
@@ -124,6 +124,30 @@ static int add_row(struct plan *plan, const struct plan_row *row)
 	return 0;
 }
 
+/* Is an event to be opened on @cpu? A PMU may have some CPUs only. */
+static bool belongs_on(const struct perfev_event *event, int32_t cpu)
+{
+	size_t i;
+
+	if (cpu < 0 || !event->cpu_count)
+		return true;
+	for (i = 0; i < event->cpu_count; i++)
+		if (event->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+/* The row of an event's leader at this place: it was put there before; -1 when it is not here. */
+static int32_t leader_row(const struct plan *plan, size_t base, uint32_t leader)
+{
+	size_t i;
+
+	for (i = base; i < plan->count; i++)
+		if (plan->rows[i].event == leader)
+			return (int32_t)i;
+	return -1;
+}
+
 /* All events on one thread and CPU. */
 static int add_place(struct plan *plan, const struct plan_events *events, int32_t pid, int32_t cpu,
 		     uint32_t ring)
@@ -132,9 +156,12 @@ static int add_place(struct plan *plan, const struct plan_events *events, int32_
 
 	for (i = 0; i < events->count; i++) {
 		struct plan_row row = {(uint32_t)i, pid, cpu, -1, ring};
+		size_t leader = events->items[i].leader;
 
-		if (events->leaders && events->leaders[i] != i)
-			row.leader = (int32_t)(base + events->leaders[i]);
+		if (!belongs_on(events->items[i].event, cpu))
+			continue;
+		if (leader != i)
+			row.leader = leader_row(plan, base, (uint32_t)leader);
 		if (add_row(plan, &row) < 0)
 			return -ENOMEM;
 	}

@@ -28,11 +28,15 @@ struct plan {
 	size_t task_count, task_room;
 };
 
-/* @leaders: for each event the index of its group's leader, or NULL when all stand alone.
- * @rings: events with attr.inherit must be bound to CPUs, because they are to be mapped. */
+struct plan_event {
+	const struct perfev_event *event; /* where it is to be opened */
+	size_t leader;			  /* of its group; its own index when it is alone */
+	bool inherit;
+};
+
+/* @rings: events with attr.inherit must be bound to CPUs, because they are to be mapped. */
 struct plan_events {
-	const struct perf_event_attr *const *attrs;
-	const size_t *leaders;
+	const struct plan_event *items;
 	size_t count;
 	bool rings;
 };

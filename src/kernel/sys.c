@@ -126,6 +126,23 @@ int64_t sys_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+int sys_append_text(const char *path, const char *text)
+{
+	size_t size = strlen(text);
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	do
+		n = write(fd, text, size);
+	while (n < 0 && errno == EINTR);
+	r = n < 0 ? -errno : n == (ssize_t)size ? 0 : -EIO;
+	close(fd);
+	return r;
+}
+
 int sys_open(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -41,6 +41,8 @@ int64_t sys_now_ms(void);
 /* The beginning of a small file of /proc or /sys, terminated and without a newline at the end.
  * Returns its length. */
 ssize_t sys_read_text(const char *path, char *buffer, size_t size);
+/* Writes a line to the end of a control file of tracefs. */
+int sys_append_text(const char *path, const char *text);
 /* A file to be read in pieces with sys_read(). */
 int sys_open(const char *path);
 bool sys_can_read(const char *path);

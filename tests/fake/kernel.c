@@ -472,6 +472,11 @@ ssize_t sys_read_text(const char *path, char *buffer, size_t size)
 	return (ssize_t)used;
 }
 
+int sys_append_text(const char *path, const char *text)
+{
+	return fake.on_append ? fake.on_append(path, text) : -ENOENT;
+}
+
 static bool is_below(const char *path, const char *folder, const char **rest)
 {
 	size_t size = strlen(folder);

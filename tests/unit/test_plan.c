@@ -8,15 +8,15 @@
 #include <errno.h>
 
 static struct perfev_error err;
-static struct perf_event_attr plain, inherits;
-static const struct perf_event_attr *const attrs[] = {&plain, &plain, &plain, &plain};
-static const struct perf_event_attr *const inheriting[] = {&plain, &inherits};
+static struct perfev_event plain;
+static const struct plan_event attrs[] = {
+	{&plain, 0, false}, {&plain, 1, false}, {&plain, 2, false}, {&plain, 3, false}};
+static const struct plan_event inheriting[] = {{&plain, 0, false}, {&plain, 1, true}};
 
 static int setup(void **state)
 {
 	(void)state;
 	fake_reset();
-	inherits.inherit = 1;
 	fake_file("/sys/devices/system/cpu/online", "0,2-3,8\n");
 	fake_process(7, 1, "seven", "7 8 9");
 	fake_process(20, 1, "twenty", "20 21");
@@ -29,10 +29,10 @@ static int teardown(void **state)
 	return fake_left();
 }
 
-static struct plan make(const struct perf_event_attr *const *list, size_t count, bool rings,
+static struct plan make(const struct plan_event *list, size_t count, bool rings,
 			struct perfev_target on)
 {
-	struct plan_events events = {list, NULL, count, rings};
+	struct plan_events events = {list, count, rings};
 	struct plan plan;
 
 	if (plan_make(&plan, &events, on, &err) < 0)
@@ -143,9 +143,10 @@ static void test_inherit(void **state)
 
 static void test_groups(void **state)
 {
-	static const size_t leaders[] = {0, 0, 2, 2};
+	static const struct plan_event grouped[] = {
+		{&plain, 0, false}, {&plain, 0, false}, {&plain, 2, false}, {&plain, 2, false}};
 	static const int32_t two[] = {0, 2};
-	struct plan_events events = {attrs, leaders, 4, false};
+	struct plan_events events = {grouped, 4, false};
 	struct perfev_target on = perfev_on_all_cpus();
 	struct plan plan;
 
@@ -156,6 +157,27 @@ static void test_groups(void **state)
 	expect(&plan,
 	       "0 -1 0 -1 0; 1 -1 0 0 0; 2 -1 0 -1 0; 3 -1 0 2 0; "
 	       "0 -1 2 -1 1; 1 -1 2 4 1; 2 -1 2 -1 1; 3 -1 2 6 1", 2);
+}
+
+/* PMUs that some CPUs have: their events are opened there alone. */
+static void test_cpus_of_an_event(void **state)
+{
+	int32_t big[] = {2, 3}, small[] = {0, 8}, none[] = {5};
+	struct perfev_event on_big = {.cpus = big, .cpu_count = 2}, on_small = {.cpus = small, .cpu_count = 2};
+	struct perfev_event nowhere = {.cpus = none, .cpu_count = 1};
+	const struct plan_event list[] = {
+		{&on_big, 0, false}, {&on_big, 0, false}, {&on_small, 2, false}, {&plain, 2, false}};
+	const struct plan_event lost = {&nowhere, 0, false};
+	struct plan plan = make(list, 4, true, perfev_on_all_cpus());
+
+	(void)state;
+	expect(&plan,
+	       "2 -1 0 -1 0; 3 -1 0 0 0; 0 -1 2 -1 1; 1 -1 2 2 1; 3 -1 2 -1 1; "
+	       "0 -1 3 -1 2; 1 -1 3 5 2; 3 -1 3 -1 2; 2 -1 8 -1 3; 3 -1 8 8 3", 4);
+	plan = make(list, 4, false, perfev_on_task(812)); /* the kernel counts where it can */
+	expect(&plan, "0 812 -1 -1 0; 1 812 -1 0 0; 2 812 -1 -1 0; 3 812 -1 2 0", 1);
+	plan = make(&lost, 1, false, perfev_on_all_cpus());
+	expect(&plan, "", 4);
 }
 
 /* ---- what changes meanwhile --------------------------------------------------------------------------- */
@@ -231,7 +253,7 @@ static void test_stale(void **state)
 
 static void test_nothing_there(void **state)
 {
-	struct plan_events events = {attrs, NULL, 1, true};
+	struct plan_events events = {attrs, 1, true};
 	struct plan plan;
 
 	(void)state;
@@ -255,6 +277,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_cpus, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_cpus_of_an_event, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_cpus_of_an_event, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_growing_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_restless_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_stale, setup, teardown),

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* What a lower part needs of a higher one, which is plugged in when the library is linked: no folder may
+ * include one above it, and a test can put its own here. */
+#ifndef BASE_PLUG_H
+#define BASE_PLUG_H
+
+#include <perfev/common.h>
+
+/* symbols: the offset of a function in a program's file, for capture, whose probes are set there */
+int plug_function_offset(const char *path, const char *function, uint64_t *offset,
+			 struct perfev_error *err);
+
+#endif

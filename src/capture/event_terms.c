@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Terms between slashes.
+ *
+ *	terms := term { ',' term }
+ *	term  := key [ '=' value ]		value: a number, a word, or 'anything between quotes'
+ *
+ * A key is one of the table below, which every event has; or an event that the PMU names, whose terms it
+ * stands for; or a format of the PMU, which says where in the attr the value goes; or, on a PMU of a CPU, a
+ * generic event. Events come first wherever they stand, so that other terms change what they said.
+ */
+#include "event_term.h"
+
+#include "base/error.h"
+#include "base/number.h"
+#include "decode/event_name.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- terms of a PMU ----------------------------------------------------------------------------------------- */
+
+static void put_bits(struct perf_event_attr *attr, unsigned word, uint64_t mask, uint64_t bits)
+{
+	switch (word) {
+	case 0:
+		attr->config = (attr->config & ~mask) | bits;
+		break;
+	case 1:
+		attr->config1 = (attr->config1 & ~mask) | bits;
+		break;
+	case 2:
+		attr->config2 = (attr->config2 & ~mask) | bits;
+		break;
+	case 3:
+		attr->config3 = (attr->config3 & ~mask) | bits;
+		break;
+	default:
+		attr->config4 = (attr->config4 & ~mask) | bits;
+	}
+}
+
+static int take_format(struct term_work *w, const struct term *t, const struct perfev_pmu_format *format)
+{
+	struct pmu_bits bits;
+	uint64_t value = 1, word;
+
+	if (!pmu_bits(&bits, format->text))
+		return scan_error(w->s, t->at, PERFEV_WHY_CORRUPT,
+				  "sysfs describes term '%.60s' as '%.60s', which cannot be read", format->name,
+				  format->text);
+	if (!t->has_value && (bits.mask & (bits.mask - 1)))
+		return term_error(w, t, "needs a value");
+	if (t->has_value && !number_parse(t->value, t->value_size, &value))
+		return term_error(w, t, "needs a number");
+	if (!pmu_scatter(&word, bits.mask, value))
+		return scan_error(w->s, t->value_at, PERFEV_WHY_SYNTAX,
+				  "term '%.60s' takes at most 0x%llx (column %zu)", format->name,
+				  (unsigned long long)pmu_gather(bits.mask, bits.mask), t->value_at + 1);
+	put_bits(&w->event->attr, bits.word, bits.mask, word);
+	return 0;
+}
+
+/* "cpu_core/cycles/": a generic event of one kind of CPU. */
+static int take_generic(struct term_work *w, const struct term *t)
+{
+	const char *nearest;
+	uint64_t config;
+	uint32_t type;
+
+	if (t->has_value || !(w->pmu->flags & PERFEV_PMU_CORE) ||
+	    event_name_find(t->key, t->key_size, &type, &config, &nearest) < 0 || type == PERF_TYPE_SOFTWARE)
+		return SCAN_NONE;
+	w->event->attr.type = type;
+	w->event->attr.config = config;
+	if (w->pmu->flags & PERFEV_PMU_PARTIAL)
+		w->event->attr.config |= (uint64_t)w->pmu->type << PERF_PMU_TYPE_SHIFT;
+	return 0;
+}
+
+static int unknown_term(struct term_work *w, const struct term *t)
+{
+	const char *names[2048], *nearest;
+	size_t count = 0, i;
+	char word[64];
+
+	for (i = 0; term_setting_name(i); i++)
+		names[count++] = term_setting_name(i);
+	for (i = 0; w->pmu && i < w->pmu->format_count && count < 2048; i++)
+		names[count++] = w->pmu->formats[i].name;
+	for (i = 0; w->pmu && i < w->pmu->event_count && count < 2048; i++)
+		names[count++] = w->pmu->events[i].name;
+	word[0] = 0;
+	if (t->key_size < sizeof(word)) {
+		memcpy(word, t->key, t->key_size);
+		word[t->key_size] = 0;
+	}
+	nearest = word[0] ? perfev_nearest(word, names, count) : NULL;
+	return scan_error(w->s, t->at, PERFEV_WHY_UNKNOWN_EVENT, "%s has no term '%.*s' (column %zu)%s%s%s",
+			  w->pmu ? w->pmu->name : "it", (int)(t->key_size < 64 ? t->key_size : 64), t->key,
+			  t->at + 1, nearest ? "; did you mean " : "; perfev list shows what there is",
+			  nearest ? nearest : "", nearest ? "?" : "");
+}
+
+static const struct perfev_pmu_event *alias_of(const struct term_work *w, const struct term *t)
+{
+	if (!w->pmu || t->has_value || w->from_alias)
+		return NULL;
+	return pmu_event(w->pmu, t->key, t->key_size);
+}
+
+static int take_term(struct term_work *w, const struct term *t)
+{
+	const struct perfev_pmu_format *format = w->pmu ? pmu_format(w->pmu, t->key, t->key_size) : NULL;
+	uint64_t raw;
+	int r = term_setting(w, t);
+
+	if (r != SCAN_NONE)
+		return r;
+	if (alias_of(w, t))
+		return 0; /* it was taken first */
+	if (format)
+		return take_format(w, t, format);
+	r = w->pmu ? take_generic(w, t) : SCAN_NONE;
+	if (r != SCAN_NONE)
+		return r;
+	if (!t->has_value && t->key[0] == 'r' && number_hex(t->key + 1, t->key_size - 1, &raw)) {
+		w->event->attr.config = raw;
+		return 0;
+	}
+	return unknown_term(w, t);
+}
+
+/* ---- reading them ---------------------------------------------------------------------------------------- */
+
+/* One term of @text from *@at on; *@at is left behind it. */
+static bool next_term(const char *text, size_t *at, struct term *t)
+{
+	size_t i = *at;
+
+	memset(t, 0, sizeof(*t));
+	t->at = i;
+	t->key = text + i;
+	t->key_size = strcspn(t->key, "=,/");
+	i += t->key_size;
+	if (text[i] == '=') {
+		bool quoted = text[i + 1] == '\'';
+
+		t->has_value = true;
+		t->value_at = i + 1 + quoted;
+		t->value = text + t->value_at;
+		t->value_size = strcspn(t->value, quoted ? "'" : ",/");
+		i = t->value_at + t->value_size;
+		if (quoted && text[i] != '\'')
+			return false;
+		i += quoted;
+	}
+	*at = i;
+	return t->key_size > 0;
+}
+
+/* Has @given (terms up to a slash) one of that key? */
+static bool is_given(const char *given, const struct term *wanted)
+{
+	struct term t;
+	size_t at = 0;
+
+	while (next_term(given, &at, &t)) {
+		if (t.key_size == wanted->key_size && !memcmp(t.key, wanted->key, t.key_size) && t.has_value)
+			return true;
+		if (given[at] != ',')
+			break;
+		at++;
+	}
+	return false;
+}
+
+int scan_alias(struct scan *s, struct perfev_event *event, const struct perfev_pmu *pmu,
+	       const struct perfev_pmu_event *alias, const char *given)
+{
+	struct term_work w = {s, event, pmu, true};
+	struct term t;
+	size_t at = 0;
+	int r = 0;
+
+	while (r == 0 && next_term(alias->terms, &at, &t)) {
+		bool asks = t.has_value && t.value_size == 1 && t.value[0] == '?';
+
+		t.at = t.value_at = s->at; /* errors point to the name in the text */
+		if (asks && !is_given(given, &t))
+			return scan_error(s, s->at, PERFEV_WHY_SYNTAX, "event %.60s needs a term %.*s=VALUE",
+					  alias->name, (int)t.key_size, t.key);
+		r = asks ? 0 : take_term(&w, &t);
+		if (alias->terms[at] != ',')
+			break;
+		at++;
+	}
+	if (alias->snapshot)
+		event->flags |= PERFEV_EVENT_SNAPSHOT;
+	if (alias->per_package)
+		event->flags |= PERFEV_EVENT_PER_PACKAGE;
+	if (r == 0 && !event_set_unit(event, alias->scale, alias->unit))
+		return error_memory(s->err);
+	return r;
+}
+
+/* One pass over the terms: first the events, then the others. */
+static int pass(struct term_work *w, bool aliases, size_t *end)
+{
+	const char *text = w->s->text;
+	size_t at = w->s->at, from = w->s->at;
+	struct term t;
+	int r = 0;
+
+	*end = at;
+	if (text[at] == '/') /* none */
+		return 0;
+	for (;;) {
+		const struct perfev_pmu_event *alias;
+
+		if (!next_term(text, &at, &t))
+			return scan_syntax(w->s, t.at, t.key_size ? "a quote that is not closed" : "a term is missing");
+		alias = alias_of(w, &t);
+		w->s->at = t.at;
+		if (aliases && alias)
+			r = scan_alias(w->s, w->event, w->pmu, alias, text + from);
+		else if (!aliases)
+			r = take_term(w, &t);
+		w->s->at = from;
+		if (r < 0)
+			return r;
+		*end = at;
+		if (text[at] != ',')
+			return 0;
+		at++;
+	}
+}
+
+int scan_terms(struct scan *s, struct perfev_event *event, const struct perfev_pmu *pmu)
+{
+	struct term_work w = {s, event, pmu, false};
+	size_t end;
+	int r = pass(&w, true, &end);
+
+	if (r == 0)
+		r = pass(&w, false, &end);
+	if (r < 0)
+		return r;
+	if (s->text[end] != '/')
+		return scan_syntax(s, end, "a comma, or the slash that ends the terms, is expected");
+	s->at = end + 1;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Where tracefs is, and the ids of tracepoints in it. */
+#ifndef CAPTURE_TRACEFS_H
+#define CAPTURE_TRACEFS_H
+
+#include <perfev/common.h>
+
+/* tracefs_find() - its mount point, wherever that is; -ENOENT: it is not mounted. */
+int tracefs_find(char *ret, size_t size);
+
+/* tracefs_id() - the number of a tracepoint, for attr.config */
+int tracefs_id(const char *tracefs, const char *system, const char *name, uint64_t *id);
+
+/* tracefs_match() - all tracepoints that two globs take, sorted
+ * @each: is called with each; a negative errno from it ends the work.
+ * Return: how many there were; a negative errno (-ENOENT, -EACCES: its events cannot be listed). */
+int tracefs_match(const char *tracefs, const char *system, const char *name,
+		  int (*each)(void *context, const char *system, const char *name), void *context);
+
+/* Sentences for -ENOENT and -EACCES. */
+int tracefs_refused(int code, const char *tracefs, const char *what, struct perfev_error *err);
+
+#endif
