@@ -360,6 +360,29 @@ static void test_symbols_without_size(void **state)
 	}
 }
 
+/* A table of strings that does not end in a zero has none that end: not even the last of the file. */
+static void test_strings_without_end(void **state)
+{
+	static const struct shape wide = {true, false, 62};
+	struct elf_section table;
+	size_t size, at;
+	struct elf elf;
+
+	(void)state;
+	for (size = 0; size <= sizeof(strings); size++) {
+		make(&wide);
+		set_number(&file, file.size - 7 * 64 + 3 * 64 + 32, size, 8);
+		assert_int_equal(elf_open_memory(&elf, view(file.size)), 0);
+		assert_true(elf_section(&elf, 3, &table));
+		for (at = 0; at < size + 2; at++) {
+			const char *text = elf_string(&elf, &table, at);
+
+			assert_int_equal(text != NULL, at < size && !strings[size - 1]);
+			assert_true(!text || at + strlen(text) < size);
+		}
+	}
+}
+
 /* ---- notes ------------------------------------------------------------------------------------------------------ */
 
 static void test_notes(void **state)
@@ -503,6 +526,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_any_length),
 	cmocka_unit_test(test_lies),
 	cmocka_unit_test(test_symbols_without_size),
+	cmocka_unit_test(test_strings_without_end),
 	cmocka_unit_test(test_notes),
 	cmocka_unit_test(test_of_the_compiler),
 	cmocka_unit_test(test_mutated_file),

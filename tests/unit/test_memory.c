@@ -188,6 +188,7 @@ static int read_recording(void)
 	if (reader)
 		perfev_reader_loss(reader, &loss);
 	perfev_reader_close(reader);
+	assert_int_equal(r < 0, has_failed);
 	return r;
 }
 
@@ -204,6 +205,7 @@ static int read_partly(void)
 		while ((r = perfev_reader_next(reader, &record, &err)) > 0)
 			;
 	perfev_reader_close(reader);
+	assert_int_equal(r < 0, has_failed);
 	return r;
 }
 

@@ -86,7 +86,7 @@ static void test_a_machine(void **state)
 	fake_file("/proc/meminfo", "MemTotal:       16330540 kB\nMemFree: 1 kB\n");
 	fake_file("/proc/self/status", "Name:\tSeccomp: 9\nCapEff:\t0000004000000000\nSeccomp:\t2\n"
 				       "Seccomp_filters:\t1\n");
-	fake_file("/sys/devices/system/cpu/possible", "0-15\n");
+	fake_file("/sys/devices/system/cpu/possible", "0,2-15\n"); /* one with a gap */
 	fake_file("/sys/devices/system/cpu/online", "0,2-3,8\n");
 	fake_file("/proc/sys/kernel/kptr_restrict", "1\n");
 	fake_file("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
@@ -211,6 +211,13 @@ static int refuse_all(struct fake_event *event, struct perf_event_attr *attr)
 	return -EINVAL;
 }
 
+static int know_less(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	attr->size = 112;
+	return -E2BIG;
+}
+
 static int refuse_map(struct fake_event *event, size_t size)
 {
 	(void)event;
@@ -235,6 +242,9 @@ static void test_probes_that_fail(void **state)
 	perfev_probe(PERFEV_CAN_READ_LOST, &err);
 	assert_int_equal(err.why, PERFEV_WHY_OLD_KERNEL);
 	assert_says("Linux 6.0 does");
+	fake.on_open = know_less;
+	assert_int_equal(perfev_probe(PERFEV_CAN_DEFER, &err), 0);
+	assert_says("this kernel knows 112 bytes");
 	fake.on_open = NULL;
 	fake.on_map = refuse_map;
 	assert_int_equal(perfev_probe(PERFEV_CAN_SAMPLE, &err), 0);
