@@ -74,23 +74,6 @@ const char *perfev_event_name(const struct perfev_event *event)
 	return event->name;
 }
 
-int perfev_event_parse(struct perfev_event **ret, const char *text, struct perfev_error *err)
-{
-	struct perfev_events *events = NULL;
-	int r = perfev_events_parse(&events, text, err);
-
-	if (r < 0)
-		return r;
-	if (events->count != 1)
-		r = error_set(err, -EINVAL, PERFEV_WHY_SYNTAX, 1,
-			      "cannot take '%s' as one event: it means %zu; use perfev_events_parse()",
-			      text, events->count);
-	else
-		r = perfev_event_copy(ret, events->items[0], err);
-	perfev_events_free(events);
-	return r;
-}
-
 int perfev_events_new(struct perfev_events **ret, struct perfev_error *err)
 {
 	struct perfev_events *events = calloc(1, sizeof(*events));
@@ -112,22 +95,6 @@ void perfev_events_free(struct perfev_events *events)
 	free(events->items);
 	free(events->leaders);
 	free(events);
-}
-
-int perfev_events_parse(struct perfev_events **ret, const char *text, struct perfev_error *err)
-{
-	struct perfev_events *events = NULL;
-	int r = perfev_events_new(&events, err);
-
-	if (r < 0)
-		return r;
-	r = event_text_parse(events, text, err);
-	if (r < 0) {
-		perfev_events_free(events);
-		return r;
-	}
-	*ret = events;
-	return 0;
 }
 
 static int make_room(struct perfev_events *events, struct perfev_error *err)

@@ -15,7 +15,4 @@ struct perfev_events {
 	size_t count, room, leaders_room;
 };
 
-/* event_text_parse() - put the events that @text means at the end of @events. */
-int event_text_parse(struct perfev_events *events, const char *text, struct perfev_error *err);
-
 #endif

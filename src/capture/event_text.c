@@ -292,7 +292,8 @@ static int parse_group(struct scan *s)
 	return group_modifiers(s, first);
 }
 
-int event_text_parse(struct perfev_events *events, const char *text, struct perfev_error *err)
+/* Puts the events that @text means at the end of @events. */
+static int parse_text(struct perfev_events *events, const char *text, struct perfev_error *err)
 {
 	struct scan s = {text, 0, err, events};
 	int r;
@@ -307,4 +308,37 @@ int event_text_parse(struct perfev_events *events, const char *text, struct perf
 			return syntax(&s, s.at, "a comma, or the end, is expected");
 		s.at++;
 	}
+}
+
+int perfev_events_parse(struct perfev_events **ret, const char *text, struct perfev_error *err)
+{
+	struct perfev_events *events = NULL;
+	int r = perfev_events_new(&events, err);
+
+	if (r < 0)
+		return r;
+	r = parse_text(events, text, err);
+	if (r < 0) {
+		perfev_events_free(events);
+		return r;
+	}
+	*ret = events;
+	return 0;
+}
+
+int perfev_event_parse(struct perfev_event **ret, const char *text, struct perfev_error *err)
+{
+	struct perfev_events *events = NULL;
+	int r = perfev_events_parse(&events, text, err);
+
+	if (r < 0)
+		return r;
+	if (events->count != 1)
+		r = error_set(err, -EINVAL, PERFEV_WHY_SYNTAX, 1,
+			      "cannot take '%s' as one event: it means %zu; use perfev_events_parse()",
+			      text, events->count);
+	else
+		r = perfev_event_copy(ret, events->items[0], err);
+	perfev_events_free(events);
+	return r;
 }

@@ -5,7 +5,7 @@
  * An attr entry's own size member says how many of its bytes mean something; larger ones than this
  * library knows are cut, smaller ones extended with zeros.
  */
-#include "reader.h"
+#include "reader_base.h"
 
 #include "base/error.h"
 #include "base/hash.h"
@@ -309,4 +309,43 @@ int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *er
 		at += (size_t)ids * 8;
 	}
 	return 0;
+}
+
+/* ---- whose record it is --------------------------------------------------------------------------------- */
+
+int perfev_reader_event(const struct perfev_reader *reader, const struct perfev_record *record)
+{
+	const unsigned char *data = record->data;
+	size_t at;
+
+	if (record->type >= PERFEV_RECORD_USER_FIRST || reader->event_count == 0)
+		return -1;
+	if (reader->event_count == 1)
+		return 0;
+	if (record->type == PERF_RECORD_SAMPLE) {
+		at = reader->sample_id;
+	} else {
+		at = reader->trailer_id;
+		if (at)
+			at = record->size >= 8 + at ? record->size - at : SIZE_MAX - 8;
+	}
+	if (!at)
+		return 0; /* no ids: all belongs to the first */
+	if (at + 8 > record->size)
+		return -1;
+	return reader_find_id(reader, load_u64(data + at, reader->info.swapped));
+}
+
+/* Records that tools put in have id 0; they have the layout of the first event. */
+const struct perfev_layout *perfev_reader_layout(const struct perfev_reader *reader,
+						 const struct perfev_record *record)
+{
+	int event = perfev_reader_event(reader, record);
+
+	if (event >= 0)
+		return reader->events[event]->layout;
+	if (reader->event_count == 0 || record->type >= PERFEV_RECORD_USER_FIRST ||
+	    record->type == PERF_RECORD_SAMPLE)
+		return NULL;
+	return reader->events[0]->layout;
 }

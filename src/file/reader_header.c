@@ -6,7 +6,7 @@
  * without features, 16 for the streamed form. Version 1 begins with "PERFFILE"; its byte order is
  * guessed from the attr size. All offsets are checked against the file before they are followed.
  */
-#include "reader.h"
+#include "reader_base.h"
 
 #include "base/error.h"
 #include "base/load.h"

@@ -8,7 +8,7 @@
  * came to the ring. Which ring an id belongs to is in the ID_INDEX records; without an id, the CPU tells; and
  * where neither is there (a recording of one event), only the sums over all rings can be compared.
  */
-#include "reader.h"
+#include "reader_base.h"
 
 #include "base/error.h"
 #include "base/load.h"

@@ -10,7 +10,7 @@
  * Records are noted, not copied; neighbours in memory become one piece, so that a whole pass over the
  * rings is a few pieces and one system call.
  */
-#include "writer.h"
+#include "writer_base.h"
 
 #include "base/error.h"
 #include "base/load.h"
@@ -114,24 +114,6 @@ int perfev_writer_open(struct perfev_writer **ret, const char *path,
 	return 0;
 }
 
-int writer_failed(const struct perfev_writer *writer, int r, struct perfev_error *err)
-{
-	const char *name = writer->output.stream ? "standard output" : writer->path;
-
-	if (r == -ENOSPC || r == -EDQUOT)
-		return error_set(err, r, PERFEV_WHY_DISK, writer->output.offset,
-				 "cannot write %.200s: %s after %llu bytes, which stay readable; make room, or "
-				 "record less",
-				 name, r == -ENOSPC ? "the disk is full" : "the quota is used up",
-				 (unsigned long long)writer->output.offset);
-	if (r == -ENOMEM)
-		return error_memory(err);
-	error_errno(err, r, "cannot write %.200s", name);
-	if (err)
-		err->why = PERFEV_WHY_DISK;
-	return r;
-}
-
 /* ---- the header --------------------------------------------------------------------------------------- */
 
 static void fill_header(const struct perfev_writer *writer, unsigned char *h, uint64_t data_size)
@@ -152,15 +134,6 @@ static void fill_header(const struct perfev_writer *writer, unsigned char *h, ui
 
 			store_u64(h + 72 + i / 64 * 8, word | UINT64_C(1) << i % 64);
 		}
-}
-
-int writer_put_attr(const struct perfev_writer *writer, struct buffer *to,
-		    const struct writer_event *event)
-{
-	struct perf_event_attr attr = event->attr;
-
-	attr.size = writer->attr_size;
-	return buffer_append(to, &attr, writer->attr_size);
 }
 
 /* Header, ids and table of events, as one piece. */
@@ -185,17 +158,6 @@ static int build_head(struct perfev_writer *writer, struct buffer *head)
 	}
 	writer->data_offset = head->size;
 	fill_header(writer, head->data, 0);
-	return 0;
-}
-
-int writer_put_record(struct buffer *to, uint32_t type, size_t size)
-{
-	unsigned char *header = buffer_extend(to, 8);
-
-	if (!header)
-		return -ENOMEM;
-	store_u32(header, type);
-	store_u16(header + 6, (uint16_t)size);
 	return 0;
 }
 
@@ -298,16 +260,6 @@ int perfev_writer_append(struct perfev_writer *writer, const struct perfev_recor
 	if (r == 0)
 		r = note(writer, record->data, record->size, err);
 	return r < 0 ? r : note(writer, record->tail.data, record->tail.size, err);
-}
-
-int perfev_writer_flush(struct perfev_writer *writer, struct perfev_error *err)
-{
-	int r = 0;
-
-	if (writer->piece_count)
-		r = output_write(&writer->output, writer->pieces, writer->piece_count);
-	writer->piece_count = 0;
-	return r < 0 ? writer_failed(writer, r, err) : 0;
 }
 
 int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err)

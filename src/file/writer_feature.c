@@ -3,7 +3,7 @@
  * Feature sections of recordings that are written. In a file they stand behind the records, and the last one
  * given counts; in a stream each is a record, written when it is given.
  */
-#include "writer.h"
+#include "writer_base.h"
 
 #include "base/error.h"
 #include "base/load.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What records tell about address spaces. */
-#include "symbols.h"
+#include "symbols_base.h"
 
 #include "base/buffer.h"
 #include "base/error.h"

@@ -7,7 +7,7 @@
  * again. Frames are numbered as they are met, so that a caller can keep what it derives from a frame in an
  * array.
  */
-#include "symbols.h"
+#include "symbols_base.h"
 #include "demangle.h"
 
 #include "base/buffer.h"
@@ -419,29 +419,4 @@ int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_
 	ids[symbols->id_count].size = entry->size <= 20 ? entry->size : 20;
 	memcpy(ids[symbols->id_count++].id, entry->id, sizeof(entry->id));
 	return 0;
-}
-
-int perfev_build_id_read(uint8_t ret[20], const char *path, struct perfev_error *err)
-{
-	unsigned char notes[4096];
-	struct source source;
-	struct elf elf;
-	int64_t size;
-	int r = elf_open(&elf, path);
-
-	if (r == 0) {
-		r = elf_build_id(&elf, ret);
-		elf_close(&elf);
-		return r;
-	}
-	if (r != -ENOEXEC)
-		return error_errno(err, r, "cannot read the build-id of %.200s", path);
-	r = source_open(&source, path, SOURCE_STREAM);
-	if (r < 0)
-		return error_errno(err, r, "cannot read the build-id of %.200s", path);
-	size = source_read(&source, notes, sizeof(notes));
-	source_close(&source);
-	if (size < 0)
-		return error_errno(err, (int)size, "cannot read the build-id of %.200s", path);
-	return elf_notes_build_id(notes, (uint64_t)size, false, ret);
 }

@@ -3,7 +3,7 @@
  * The list of modules, and the two that are no files: the kernel, whose symbols are in kallsyms, and the
  * vdso, which every process of this kernel has in its memory.
  */
-#include "symbols.h"
+#include "symbols_base.h"
 
 #include "base/buffer.h"
 #include "base/hash.h"

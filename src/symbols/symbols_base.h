@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef SYMBOLS_SYMBOLS_H
-#define SYMBOLS_SYMBOLS_H
+#ifndef SYMBOLS_SYMBOLS_BASE_H
+#define SYMBOLS_SYMBOLS_BASE_H
 
 #include "kallsyms.h"
 #include "module.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef FILE_READER_H
-#define FILE_READER_H
+#ifndef FILE_READER_BASE_H
+#define FILE_READER_BASE_H
 
 #include "source.h"
 
@@ -85,7 +85,7 @@ int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *r
 /* reader_header.c */
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);
 
-/* reader.c: bytes of the stream or file at the current position, or NULL with an error set */
+/* reader_base.c: bytes of the stream or file at the current position, or NULL with an error set */
 const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size);
 int reader_damage(struct perfev_reader *reader, int code, enum perfev_why why, uint64_t where,
 		  struct perfev_error *err, const char *format, ...) PERFEV_PRINTF(6, 7);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef FILE_WRITER_H
-#define FILE_WRITER_H
+#ifndef FILE_WRITER_BASE_H
+#define FILE_WRITER_BASE_H
 
 #include "output.h"
 
@@ -35,9 +35,9 @@ struct perfev_writer {
 	} features[PERFEV_FEATURE_COUNT];
 };
 
-/* writer.c: fills @err for a call that failed with @r, and returns that */
+/* writer_base.c: fills @err for a call that failed with @r, and returns that */
 int writer_failed(const struct perfev_writer *writer, int r, struct perfev_error *err);
-/* writer.c: one attr, in the size of all; the header of a record, zero but for type and size */
+/* writer_base.c: one attr, in the size of all; the header of a record, zero but for type and size */
 int writer_put_attr(const struct perfev_writer *writer, struct buffer *to,
 		    const struct writer_event *event);
 int writer_put_record(struct buffer *to, uint32_t type, size_t size);
