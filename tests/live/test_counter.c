@@ -152,7 +152,7 @@ static void test_a_process_with_threads(void **state)
 	pthread_barrier_wait(&later_start);
 	assert_works(perfev_set_stop(set, &err));
 	assert_works(perfev_set_read(set, &reading, 1, &err));
-	assert_in_range(reading.count, 2000, 2100); /* and stacks of threads */
+	assert_in_range(reading.count, 2000, 2400); /* and stacks of threads, and what a sanitizer has for each */
 	for (i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
 	pthread_join(later, NULL);
