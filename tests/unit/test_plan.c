@@ -49,8 +49,8 @@ static void expect(struct plan *plan, const char *wanted, uint32_t rings)
 	for (i = 0; i < plan->count; i++) {
 		const struct plan_row *r = &plan->rows[i];
 
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%u %d %d %d %u; ", r->event, r->pid,
-				       r->cpu, r->leader, r->ring);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%u %d %d %d %u; ", r->event,
+				       r->pid, r->cpu, r->leader, r->ring);
 	}
 	if (at)
 		text[at - 2] = 0;
@@ -76,7 +76,9 @@ static void test_tasks(void **state)
 	on.ids = three;
 	on.id_count = 3;
 	plan = make(attrs, 2, true, on); /* a ring for each thread: they are not on one CPU */
-	expect(&plan, "0 7 -1 -1 0; 1 7 -1 -1 0; 0 20 -1 -1 1; 1 20 -1 -1 1; 0 21 -1 -1 2; 1 21 -1 -1 2", 3);
+	expect(&plan,
+	       "0 7 -1 -1 0; 1 7 -1 -1 0; 0 20 -1 -1 1; 1 20 -1 -1 1; 0 21 -1 -1 2; 1 21 -1 -1 2",
+	       3);
 }
 
 static void test_process(void **state)

@@ -362,7 +362,8 @@ static void test_close_on_exec(void **state)
 		if (fd != old && fcntl(fd, F_GETFD) >= 0 && !isatty(fd)) {
 			struct stat st;
 
-			if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && fcntl(fd, F_GETFL) == O_RDONLY)
+			if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) &&
+			    fcntl(fd, F_GETFL) == O_RDONLY)
 				assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 		}
 	perfev_reader_close(reader);
@@ -374,8 +375,9 @@ static void test_close_on_exec(void **state)
 
 static void test_no_recording(void **state)
 {
-	static const char text[] = "This is no recording, whatever its name says, and it goes on for long enough "
-				   "that a header could stand here, which it does not.";
+	static const char text[] =
+		"This is no recording, whatever its name says, and it goes on for long enough "
+		"that a header could stand here, which it does not.";
 	struct perfev_bytes bytes = {text, 0};
 	struct perfev_reader *reader = NULL;
 	struct perfev_reader_opts bad = {1, 0, 0};

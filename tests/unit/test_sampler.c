@@ -147,7 +147,8 @@ static void test_budget_ends(void **state)
 	for (maps_left = 0; maps_left < 4;) {
 		int left = maps_left;
 
-		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, &opts), EPERM);
+		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, &opts),
+			     EPERM);
 		assert_int_equal(fake_left(), 0);
 		maps_left = left + 1;
 	}
@@ -221,7 +222,8 @@ static void test_refused_ioctls(void **state)
 	refused_request = PERF_EVENT_IOC_ID;
 	for (i = 0; i < 8; i++) {
 		ioctls_left = i;
-		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL), ENODEV);
+		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL),
+			     ENODEV);
 		assert_says("the id of");
 		assert_int_equal(fake_left(), 0);
 	}

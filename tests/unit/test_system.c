@@ -63,7 +63,8 @@ static void test_nothing(void **state)
 	assert_string_equal(s.cpu_desc, "");
 	assert_string_equal(s.cpu_id, "");
 	assert_true(s.cpus_available == UNKNOWN && s.cpus_online == UNKNOWN && s.memory_kb == UNKNOWN);
-	assert_true(s.paranoid == UNKNOWN && s.kptr_restrict == UNKNOWN && s.max_sample_rate == UNKNOWN);
+	assert_true(s.paranoid == UNKNOWN && s.kptr_restrict == UNKNOWN &&
+		    s.max_sample_rate == UNKNOWN);
 	assert_true(s.mlock_kb == UNKNOWN && s.max_stack == UNKNOWN && s.seccomp == UNKNOWN);
 	assert_int_equal(s.files_soft, 1024);
 	assert_int_equal(s.memlock_hard, 65536);
@@ -80,9 +81,10 @@ static void test_a_machine(void **state)
 	struct perfev_system s;
 
 	(void)state;
-	fake_file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
-				   "model name\t: Some CPU @ 2.5GHz\nstepping\t: 7\n\nprocessor\t: 1\n"
-				   "vendor_id\t: Other\n");
+	fake_file("/proc/cpuinfo",
+		  "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
+		  "model name\t: Some CPU @ 2.5GHz\nstepping\t: 7\n\nprocessor\t: 1\n"
+		  "vendor_id\t: Other\n");
 	fake_file("/proc/meminfo", "MemTotal:       16330540 kB\nMemFree: 1 kB\n");
 	fake_file("/proc/self/status", "Name:\tSeccomp: 9\nCapEff:\t0000004000000000\nSeccomp:\t2\n"
 				       "Seccomp_filters:\t1\n");

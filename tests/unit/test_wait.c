@@ -67,7 +67,8 @@ static void test_damaged_ring(void **state)
 	struct perfev_record record;
 
 	(void)state;
-	assert_works(open_with("cycles", perfev_on_all_cpus(), PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
+	assert_works(open_with("cycles", perfev_on_all_cpus(),
+			       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
 	write_sample(nth(0), 1);
 	write_sample(nth(1), 2);
 	write_sample(nth(2), 3);
@@ -133,7 +134,8 @@ static void test_tasks_end(void **state)
 	int i, hung;
 
 	(void)state;
-	assert_works(open_with("cycles", perfev_on_process(7), PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
+	assert_works(open_with("cycles", perfev_on_process(7),
+			       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
 	/* rows are thread by thread: events 0-3 of thread 7, 4-7 of 8, 8-11 of 9 */
 	for (hung = 0; hung < 8; hung++) {
 		nth(hung)->hung_up = true;
