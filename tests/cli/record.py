@@ -43,7 +43,7 @@ def test_threads_and_children_are_sampled():
             report = perfev("report", "-i", path, "--json").json()
             expect(report["events"][0]["samples"] > 350, f"{words}: {report['events']}")
             burnt = sum(f["self"] for f in report["functions"] if f["symbol"].startswith("burn_"))
-            expect(burnt > 0.9 * report["events"][0]["samples"], f"{words}: {burnt}")
+            expect(burnt > 0.75 * report["events"][0]["samples"], f"{words}: {burnt}")
 
 
 def test_period():

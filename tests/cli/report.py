@@ -55,7 +55,7 @@ def test_json_order_and_keys():
     expect(keys == sorted(keys), "functions are not sorted")
     expect(1.0e9 < report["duration_ns"] < 60e9, f"{report['duration_ns']}")
     main = [f for f in report["functions"] if f["symbol"] == "main"]
-    expect(main and main[0]["total"] > 0.9 * report["events"][0]["samples"], f"{main}")
+    expect(main and main[0]["total"] > 0.8 * report["events"][0]["samples"], f"{main}")
     for item in report["unresolved"]:
         expect(item["samples"] > 0 and item["why"], f"{item}")
 
