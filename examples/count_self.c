@@ -10,7 +10,7 @@ int main(void)
 	struct perfev_counter *counter = NULL;
 	struct perfev_reading reading;
 	struct perfev_error err;
-	char *memory;
+	volatile char *memory; /* what nobody reads would not be written, and cost nothing */
 
 	if (perfev_event_parse(&event, "page-faults:u", &err) < 0 ||
 	    perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err) < 0 ||
@@ -24,7 +24,7 @@ int main(void)
 	perfev_counter_stop(counter, NULL);
 	perfev_counter_read(counter, &reading, NULL);
 	printf("%llu page faults\n", (unsigned long long)reading.count);
-	free(memory);
+	free((void *)memory);
 	perfev_counter_close(counter);
 	perfev_event_free(event);
 	return 0;

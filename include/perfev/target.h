@@ -2,7 +2,8 @@
 /*
  * perfev/target.h - targets: whose work is counted, and where
  *
- * A target is a small value. Lists in it are borrowed until the call that it is given to returns.
+ * A target is a small value. Lists in it are borrowed until the call that it is given to returns; what
+ * they name twice counts once.
  */
 #ifndef PERFEV_TARGET_H
 #define PERFEV_TARGET_H

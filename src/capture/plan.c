@@ -13,6 +13,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/map.h"
 
 #include <perfev/probe.h>
 
@@ -27,6 +28,7 @@ struct axes {
 	const int32_t *cpus;
 	size_t cpu_count;
 	int32_t *online; /* owned; cpus may point to it */
+	int32_t *once[2]; /* owned: the lists without what they name twice */
 };
 
 static int no_process(int code, int32_t pid, struct perfev_error *err)
@@ -113,6 +115,28 @@ static int choose_ids(struct plan *plan, const struct perfev_target *on, struct 
 	}
 }
 
+/* A list without what it has again: that would be opened twice, and count double. */
+static int name_once(const int32_t **list, size_t *count, int32_t **owned)
+{
+	int32_t *once = malloc((*count + 1) * sizeof(*once));
+	struct map seen = {NULL, 0, 0};
+	size_t i;
+	int r = once ? 0 : -ENOMEM;
+
+	for (i = 0; r == 0 && i < *count; i++) {
+		size_t before = seen.count;
+
+		if (!map_put(&seen, (uint32_t)(*list)[i], 0))
+			r = -ENOMEM;
+		else if (seen.count > before)
+			once[before] = (*list)[i];
+	}
+	*count = seen.count;
+	*list = *owned = once;
+	map_free(&seen);
+	return r;
+}
+
 static int add_row(struct plan *plan, const struct plan_row *row)
 {
 	struct plan_row *rows = array_grow(plan->rows, &plan->room, plan->count, sizeof(*rows));
@@ -188,16 +212,20 @@ static int cross(struct plan *plan, const struct plan_events *events, const stru
 int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_target on,
 	      struct perfev_error *err)
 {
-	struct axes axes = {NULL, 0, NULL, 0, NULL};
+	struct axes axes = {NULL, 0, NULL, 0, NULL, {NULL, NULL}};
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
 	r = choose_ids(ret, &on, &axes, err);
 	if (r == 0)
 		r = choose_cpus(ret, events, &on, &axes, err);
-	if (r == 0 && cross(ret, events, &axes) < 0)
+	if (r == 0 && (name_once(&axes.ids, &axes.id_count, &axes.once[0]) < 0 ||
+		       name_once(&axes.cpus, &axes.cpu_count, &axes.once[1]) < 0 ||
+		       cross(ret, events, &axes) < 0))
 		r = error_memory(err);
 	free(axes.online);
+	free(axes.once[0]);
+	free(axes.once[1]);
 	if (r < 0)
 		plan_free(ret);
 	return r;

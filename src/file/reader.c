@@ -312,11 +312,11 @@ static int learn(struct perfev_reader *reader, const struct perfev_record *recor
 		r = take_update(reader, record, err);
 		break;
 	case PERFEV_RECORD_ID_INDEX:
-		reader_take_id_index(reader, record);
+		r = reader_take_id_index(reader, record, err);
 		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
-		reader_note_loss(reader, record);
+		r = reader_note_loss(reader, record, err);
 		break;
 	default:
 		break;

@@ -293,8 +293,10 @@ int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *er
 		rest.data = data + at;
 		rest.size = all.size - at;
 		name = perfev_feature_string(rest, swapped);
-		if (!name || reader_rename(reader->events[i], name, strlen(name)) < 0)
+		if (!name)
 			return 0;
+		if (reader_rename(reader->events[i], name, strlen(name)) < 0)
+			return error_memory(err);
 		at += 4 + load_u32(data + at, swapped);
 		if (ids > (all.size - at) / 8)
 			return 0;

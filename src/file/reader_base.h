@@ -76,9 +76,11 @@ int reader_rename(struct reader_event *event, const char *name, size_t size);
 /* reader_attr_swap() - an attr of the other byte order, in this host's. */
 void reader_attr_swap(struct perf_event_attr *attr);
 
-/* reader_loss.c */
-void reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record);
-void reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record);
+/* reader_loss.c. Return: 0, -ENOMEM */
+int reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record,
+			 struct perfev_error *err);
+int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record,
+		     struct perfev_error *err);
 
 /* reader_header.c */
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);

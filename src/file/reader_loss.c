@@ -10,6 +10,7 @@
  */
 #include "reader_base.h"
 
+#include "base/error.h"
 #include "base/load.h"
 
 #include <errno.h>
@@ -18,6 +19,7 @@
 #define RINGS_MAX 65536
 #define IDS_MAX	  (1u << 24)
 
+/* The ring of a number, made when it is new; NULL without memory. */
 static struct reader_ring *get_ring(struct perfev_reader *reader, uint64_t number)
 {
 	struct reader_loss *loss = &reader->loss;
@@ -27,7 +29,7 @@ static struct reader_ring *get_ring(struct perfev_reader *reader, uint64_t numbe
 	if (index)
 		return &loss->rings[*index];
 	if (loss->count >= RINGS_MAX)
-		return NULL;
+		return &loss->rings[0]; /* no machine has so many: the sums stay right */
 	rings = array_grow(loss->rings, &loss->room, loss->count, sizeof(*rings));
 	if (!rings)
 		return NULL;
@@ -39,20 +41,22 @@ static struct reader_ring *get_ring(struct perfev_reader *reader, uint64_t numbe
 }
 
 /* ID_INDEX: u64 number, then {id, ring, cpu, tid} each. */
-void reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record)
+int reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record,
+			 struct perfev_error *err)
 {
 	const unsigned char *at = (const unsigned char *)record->data + 16;
 	bool swapped = reader->info.swapped;
 	uint64_t count, i;
 
 	if (record->size < 16)
-		return;
+		return 0;
 	count = load_u64(at - 8, swapped);
 	if (count > (record->size - 16) / 32)
 		count = (record->size - 16) / 32;
 	for (i = 0; i < count && reader->loss.ids.count < IDS_MAX; i++, at += 32)
 		if (!map_put(&reader->loss.ids, load_u64(at, swapped), load_u64(at + 8, swapped)))
-			return;
+			return error_memory(err);
+	return 0;
 }
 
 static uint64_t ring_of(const struct perfev_reader *reader, uint64_t id, const struct perfev_id *trailer)
@@ -64,32 +68,36 @@ static uint64_t ring_of(const struct perfev_reader *reader, uint64_t id, const s
 	return trailer->present & PERF_SAMPLE_CPU ? trailer->cpu : 0;
 }
 
-void reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record)
+int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record,
+		     struct perfev_error *err)
 {
 	const struct perfev_layout *layout = perfev_reader_layout(reader, record);
 	struct reader_ring *ring;
 	struct perfev_any any;
 
 	if (perfev_any_decode(&any, record, layout, NULL) < 0)
-		return;
+		return 0;
 	if (record->type == PERF_RECORD_LOST) {
 		ring = get_ring(reader, ring_of(reader, any.as.lost.id, &any.as.trailer));
-		if (ring)
-			ring->said += any.as.lost.lost;
-		return;
+		if (!ring)
+			return error_memory(err);
+		ring->said += any.as.lost.lost;
+		return 0;
 	}
 	if (!(any.as.trailer.present & PERF_SAMPLE_TIME) || any.as.trailer.time) {
 		reader->loss.samples += any.as.lost_samples.lost;
-		return;
+		return 0;
 	}
 	reader->loss.exact = true;
 	if (!(any.as.trailer.present & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU))) {
 		reader->loss.somewhere += any.as.lost_samples.lost;
-		return;
+		return 0;
 	}
 	ring = get_ring(reader, ring_of(reader, any.as.trailer.id, &any.as.trailer));
-	if (ring)
-		ring->counted += any.as.lost_samples.lost;
+	if (!ring)
+		return error_memory(err);
+	ring->counted += any.as.lost_samples.lost;
+	return 0;
 }
 
 void perfev_reader_loss(const struct perfev_reader *reader, struct perfev_loss *ret)

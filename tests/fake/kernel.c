@@ -124,7 +124,7 @@ void fake_process(int pid, int parent, const char *name, const char *threads)
 		snprintf(text, sizeof(text), "%s\n", name);
 		fake_file(path, text);
 		snprintf(path, sizeof(path), "/proc/%d/status", tid);
-		snprintf(text, sizeof(text), "Name:\t%s\nUmask:\t0022\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n", name,
+		snprintf(text, sizeof(text), "Name:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n", name,
 			 pid, tid, parent);
 		fake_file(path, text);
 		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
@@ -141,7 +141,7 @@ struct fake_event *fake_event_of(int fd)
 {
 	int index = fd - EVENT_FD;
 
-	return index >= 0 && index < fake.event_count && fake.events[index].open ? &fake.events[index] : NULL;
+	return index >= 0 && index < fake.event_count && fake.events[index].open ? fake.events + index : NULL;
 }
 
 static struct fake_event *ring_owner(struct fake_event *event)
@@ -153,6 +153,7 @@ static struct fake_event *ring_owner(struct fake_event *event)
 
 bool fake_write(struct fake_event *event, const void *record, size_t size)
 {
+	const unsigned char *from = record;
 	struct fake_event *owner = ring_owner(event);
 	size_t bytes, i;
 
@@ -164,7 +165,7 @@ bool fake_write(struct fake_event *event, const void *record, size_t size)
 		return false;
 	}
 	for (i = 0; i < size; i++)
-		owner->data[(owner->page->data_head + i) & (bytes - 1)] = ((const unsigned char *)record)[i];
+		owner->data[(owner->page->data_head + i) & (bytes - 1)] = from[i];
 	owner->page->data_head += size;
 	event->ready = owner->ready = true;
 	return true;
@@ -181,10 +182,11 @@ static int check_group(const struct fake_event *event)
 	leader = fake_event_of(event->group_fd);
 	if (!leader)
 		return -EBADF;
-	return leader->group_fd == -1 && leader->pid == event->pid && leader->cpu == event->cpu ? 0 : -EINVAL;
+	return leader->group_fd != -1 || leader->pid != event->pid || leader->cpu != event->cpu ? -EINVAL : 0;
 }
 
-int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned long flags)
+int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+			unsigned long flags)
 {
 	struct fake_event *event = &fake.events[fake.event_count];
 	int r;
@@ -597,6 +599,5 @@ int sys_names(char *hostname, char *release, char *machine, size_t size)
 {
 	snprintf(hostname, size, "host");
 	snprintf(release, size, "6.1.0");
-	snprintf(machine, size, "machine");
-	return 0;
+	return snprintf(machine, size, "machine") < 0;
 }

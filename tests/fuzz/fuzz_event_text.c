@@ -15,15 +15,16 @@ static void check_event(struct perfev_event *event, size_t leads)
 	/* a member of a group starts with its leader, and its group's modifiers are no part of its name */
 	if (perfev_event_parse(&again, perfev_event_name(event), NULL) < 0)
 		abort();
-	if (perfev_event_attr(again)->type != attr->type || perfev_event_attr(again)->config != attr->config ||
-	    attr->disabled != leads)
+	if (perfev_event_attr(again)->type != attr->type ||
+	    perfev_event_attr(again)->config != attr->config || attr->disabled != leads)
 		abort();
 	perfev_event_free(again);
 	event_name_format(name, sizeof(name), attr);
 	if (attr->type == PERF_TYPE_RAW || attr->type == PERF_TYPE_TRACEPOINT ||
 	    (attr->type < 2 && attr->config >> 32))
 		return; /* their names are for people */
-	if (perfev_event_parse(&again, name, NULL) < 0 || perfev_event_attr(again)->config != attr->config ||
+	if (perfev_event_parse(&again, name, NULL) < 0 ||
+	    perfev_event_attr(again)->config != attr->config ||
 	    perfev_event_attr(again)->type != attr->type)
 		abort();
 	perfev_event_free(again);

@@ -60,7 +60,8 @@ static void use_sections(struct perfev_reader *reader)
 }
 
 /* In the order of time: what a report does. */
-static void use_ordered(struct perfev_order *order, struct perfev_reader *reader, struct perfev_symbols *symbols)
+static void use_ordered(struct perfev_order *order, struct perfev_reader *reader,
+			struct perfev_symbols *symbols)
 {
 	struct perfev_record record;
 	struct perfev_frame frame;
@@ -71,7 +72,8 @@ static void use_ordered(struct perfev_order *order, struct perfev_reader *reader
 		const struct perfev_layout *layout = perfev_reader_layout(reader, &record);
 
 		perfev_symbols_feed(symbols, &record, layout, NULL);
-		if (record.type != PERF_RECORD_SAMPLE || perfev_any_decode(&any, &record, layout, NULL) < 0)
+		if (record.type != PERF_RECORD_SAMPLE ||
+		    perfev_any_decode(&any, &record, layout, NULL) < 0)
 			continue;
 		place.ip = any.as.sample.present & PERF_SAMPLE_IP ? any.as.sample.ip : 0;
 		place.pid = any.as.sample.present & PERF_SAMPLE_TID ? (int32_t)any.as.sample.pid : 0;

@@ -100,7 +100,8 @@ int main(int argc, char **argv)
 		passed += replay(argv[i], 0);
 	if (argc > 1)
 		return passed == argc - 1 ? 0 : 1;
-	snprintf(folder, sizeof(folder), "tests/fuzz/corpus/%s", strchr(name, '-') ? strchr(name, '-') + 1 : name);
+	snprintf(folder, sizeof(folder), "tests/fuzz/corpus/%s",
+		 strchr(name, '-') ? strchr(name, '-') + 1 : name);
 	dir = opendir(folder);
 	while (dir && (entry = readdir(dir))) {
 		if (entry->d_name[0] == '.')

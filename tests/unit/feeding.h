@@ -58,7 +58,8 @@ static inline void run_helper(const char *name)
 		int at = 0;
 
 		line[strcspn(line, "\n")] = 0;
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset, &at) >= 4) {
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %n", &start, &end, perms, &offset,
+			   &at) >= 4) {
 			maps[map_count].start = start;
 			maps[map_count].end = end;
 			maps[map_count].offset = offset;
@@ -87,10 +88,11 @@ static inline void feed(size_t at)
 	bytes.size = 0;
 }
 
-static inline void feed_mmap2(int32_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *name,
-		       const uint8_t *id)
+static inline void feed_mmap2(int32_t pid, uint64_t start, uint64_t end, uint64_t offset,
+			      const char *name, const uint8_t *id)
 {
-	size_t at = begin_record(&bytes, PERF_RECORD_MMAP2, USER | (id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
+	size_t at = begin_record(&bytes, PERF_RECORD_MMAP2,
+				 USER | (id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
 
 	put_u32(&bytes, (uint32_t)pid);
 	put_u32(&bytes, (uint32_t)pid);

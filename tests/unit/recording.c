@@ -19,7 +19,8 @@ void recording_init(struct recording *r, size_t count)
 		a->size = sizeof(*a);
 		a->config = 0x1234567890abcdef + i;
 		a->sample_period = 4000 + i;
-		a->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+		a->sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+				 PERF_SAMPLE_TIME;
 		a->read_format = PERF_FORMAT_ID;
 		a->disabled = a->mmap = a->comm = a->task = a->sample_id_all = a->exclude_guest = 1;
 		a->inherit = i & 1;
@@ -57,11 +58,12 @@ static uint64_t flag_word(const struct perf_event_attr *a, bool big)
 		unsigned bit, width;
 		uint64_t value;
 	} flags[] = {
-		{0, 1, a->disabled}, {1, 1, a->inherit}, {2, 1, a->pinned}, {5, 1, a->exclude_kernel},
-		{8, 1, a->mmap}, {9, 1, a->comm}, {10, 1, a->freq}, {13, 1, a->task}, {14, 1, a->watermark},
-		{15, 2, a->precise_ip}, {18, 1, a->sample_id_all}, {20, 1, a->exclude_guest},
-		{23, 1, a->mmap2}, {29, 1, a->ksymbol}, {34, 1, a->build_id}, {37, 1, a->sigtrap},
-		{39, 1, a->defer_output},
+		{0, 1, a->disabled},       {1, 1, a->inherit},        {2, 1, a->pinned},
+		{5, 1, a->exclude_kernel}, {8, 1, a->mmap},           {9, 1, a->comm},
+		{10, 1, a->freq},          {13, 1, a->task},          {14, 1, a->watermark},
+		{15, 2, a->precise_ip},    {18, 1, a->sample_id_all}, {20, 1, a->exclude_guest},
+		{23, 1, a->mmap2},         {29, 1, a->ksymbol},       {34, 1, a->build_id},
+		{37, 1, a->sigtrap},       {39, 1, a->defer_output},
 	};
 	uint64_t word = 0;
 	size_t i;
@@ -339,7 +341,8 @@ static void expect_features(const struct recording *r, const struct perfev_reade
 		if (!there || bit == PERFEV_FEATURE_EVENT_DESC)
 			continue;
 		snprintf(text, sizeof(text), "feature %u", bit);
-		assert_string_equal(perfev_feature_string(section, r->bytes.big != host_is_big()), text);
+		assert_string_equal(perfev_feature_string(section, r->bytes.big != host_is_big()),
+				    text);
 	}
 	assert_false(perfev_reader_feature(reader, PERFEV_FEATURE_COUNT, &section));
 }

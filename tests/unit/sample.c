@@ -91,7 +91,9 @@ void made_fill(struct made_sample *made, uint64_t *seed)
 	made->words[bit_number(PERF_SAMPLE_IDENTIFIER)] = made->words[bit_number(PERF_SAMPLE_ID)];
 	made->enabled = next_random(seed);
 	made->running = next_random(seed);
-	made->members = made->attr.read_format & PERF_FORMAT_GROUP ? random_below(seed, MEMBERS_MAX + 1) : 1;
+	made->members = made->attr.read_format & PERF_FORMAT_GROUP
+				? random_below(seed, MEMBERS_MAX + 1)
+				: 1;
 	made->chain_size = random_below(seed, CHAIN_MAX + 1);
 	made->raw_size = 4 + random_below(seed, 17);
 	made->stack_size = random_below(seed, 9) * 8;
@@ -146,8 +148,9 @@ static uint64_t branch_word(const struct perfev_branch *b, bool big)
 	const struct {
 		uint64_t value;
 		unsigned width;
-	} parts[] = {{b->mispredicted, 1}, {b->predicted, 1}, {b->in_tx, 1}, {b->abort, 1}, {b->cycles, 16},
-		     {b->type, 4},	   {b->spec, 2},      {b->new_type, 4}, {b->priv, 3}};
+	} parts[] = {{b->mispredicted, 1}, {b->predicted, 1}, {b->in_tx, 1},
+		     {b->abort, 1},        {b->cycles, 16},   {b->type, 4},
+		     {b->spec, 2},         {b->new_type, 4},  {b->priv, 3}};
 	unsigned at = 0, i;
 	uint64_t word = 0;
 
@@ -296,8 +299,9 @@ static void check_branches(const struct made_sample *made, const struct perfev_b
 	uint32_t i;
 
 	assert_int_equal(branches->count, made->branch_count);
-	assert_true(branches->hw_idx ==
-		    ((type & PERF_SAMPLE_BRANCH_HW_INDEX) && !made->no_hw_idx ? made->hw_idx : UINT64_MAX));
+	assert_true(branches->hw_idx == ((type & PERF_SAMPLE_BRANCH_HW_INDEX) && !made->no_hw_idx
+						 ? made->hw_idx
+						 : UINT64_MAX));
 	for (i = 0; i < made->branch_count; i++) {
 		struct perfev_branch wanted = made->branch[i];
 
@@ -308,7 +312,8 @@ static void check_branches(const struct made_sample *made, const struct perfev_b
 		assert_true(got.from == wanted.from && got.to == wanted.to);
 		assert_true(got.counters == wanted.counters);
 		assert_int_equal(got.cycles, wanted.cycles);
-		assert_int_equal(got.mispredicted | got.predicted << 1 | got.in_tx << 2 | got.abort << 3,
+		assert_int_equal(got.mispredicted | got.predicted << 1 | got.in_tx << 2 |
+					 got.abort << 3,
 				 wanted.mispredicted | wanted.predicted << 1 | wanted.in_tx << 2 |
 					 wanted.abort << 3);
 		assert_int_equal(got.type, wanted.type);
@@ -350,13 +355,21 @@ static void check_words(const struct made_sample *made, const struct perfev_samp
 	const struct {
 		uint64_t bit, value;
 	} words[] = {
-		{PERF_SAMPLE_IDENTIFIER, s->id}, {PERF_SAMPLE_IP, s->ip}, {PERF_SAMPLE_TIME, s->time},
-		{PERF_SAMPLE_TID, s->pid | (uint64_t)s->tid << 32}, {PERF_SAMPLE_ADDR, s->addr},
-		{PERF_SAMPLE_ID, s->id}, {PERF_SAMPLE_STREAM_ID, s->stream_id},
-		{PERF_SAMPLE_CPU, s->cpu | (uint64_t)s->reserved << 32}, {PERF_SAMPLE_PERIOD, s->period},
-		{PERF_SAMPLE_WEIGHT, s->weight}, {PERF_SAMPLE_WEIGHT_STRUCT, s->weight},
-		{PERF_SAMPLE_DATA_SRC, s->data_src}, {PERF_SAMPLE_TRANSACTION, s->transaction},
-		{PERF_SAMPLE_PHYS_ADDR, s->phys_addr}, {PERF_SAMPLE_CGROUP, s->cgroup},
+		{PERF_SAMPLE_IDENTIFIER, s->id},
+		{PERF_SAMPLE_IP, s->ip},
+		{PERF_SAMPLE_TIME, s->time},
+		{PERF_SAMPLE_TID, s->pid | (uint64_t)s->tid << 32},
+		{PERF_SAMPLE_ADDR, s->addr},
+		{PERF_SAMPLE_ID, s->id},
+		{PERF_SAMPLE_STREAM_ID, s->stream_id},
+		{PERF_SAMPLE_CPU, s->cpu | (uint64_t)s->reserved << 32},
+		{PERF_SAMPLE_PERIOD, s->period},
+		{PERF_SAMPLE_WEIGHT, s->weight},
+		{PERF_SAMPLE_WEIGHT_STRUCT, s->weight},
+		{PERF_SAMPLE_DATA_SRC, s->data_src},
+		{PERF_SAMPLE_TRANSACTION, s->transaction},
+		{PERF_SAMPLE_PHYS_ADDR, s->phys_addr},
+		{PERF_SAMPLE_CGROUP, s->cgroup},
 		{PERF_SAMPLE_DATA_PAGE_SIZE, s->data_page_size},
 		{PERF_SAMPLE_CODE_PAGE_SIZE, s->code_page_size},
 	};
@@ -388,9 +401,11 @@ void made_check(const struct made_sample *made, const struct perfev_sample *s, u
 	if (bits & PERF_SAMPLE_BRANCH_STACK)
 		check_branches(made, &s->branches);
 	if (bits & PERF_SAMPLE_REGS_USER)
-		check_registers(&s->regs_user, made->user_abi, made->attr.sample_regs_user, made->user_regs);
+		check_registers(&s->regs_user, made->user_abi, made->attr.sample_regs_user,
+				made->user_regs);
 	if (bits & PERF_SAMPLE_REGS_INTR)
-		check_registers(&s->regs_intr, made->intr_abi, made->attr.sample_regs_intr, made->intr_regs);
+		check_registers(&s->regs_intr, made->intr_abi, made->attr.sample_regs_intr,
+				made->intr_regs);
 	if (bits & PERF_SAMPLE_STACK_USER)
 		check_stack(made, s);
 	if (bits & PERF_SAMPLE_AUX) {

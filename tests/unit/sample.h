@@ -41,7 +41,8 @@ void made_encode(struct made_sample *made, bool big);
 /* made_attr() - a random attr */
 void made_attr(struct made_sample *made, uint64_t *seed);
 /* made_record() - the record of these bytes, which may be cut */
-struct perfev_record made_record(const struct made_sample *made, const unsigned char *data, size_t size);
+struct perfev_record made_record(const struct made_sample *made, const unsigned char *data,
+				 size_t size);
 /* made_check() - compare the fields whose bits are in @bits */
 void made_check(const struct made_sample *made, const struct perfev_sample *sample, uint64_t bits);
 unsigned count_bits(uint64_t mask);

@@ -104,7 +104,8 @@ static inline void expect_sample(uint64_t ip, uint32_t ring, int event)
 	assert_int_equal(perfev_sampler_next(sampler, &record, &err), 1);
 	assert_int_equal(record.source, ring);
 	assert_int_equal(perfev_sampler_event(sampler, &record), event);
-	assert_works(perfev_sample_decode(&sample, &record, perfev_sampler_layout(sampler, &record), &err));
+	assert_works(perfev_sample_decode(&sample, &record, perfev_sampler_layout(sampler, &record),
+					  &err));
 	assert_true(sample.ip == ip);
 }
 

@@ -21,7 +21,8 @@ static void test_error_fields(void **state)
 
 	(void)state;
 	memset(&err, 0xff, sizeof(err));
-	assert_int_equal(error_set(&err, -EACCES, PERFEV_WHY_PARANOID, 7, "cannot open %s", "x"), -EACCES);
+	assert_int_equal(error_set(&err, -EACCES, PERFEV_WHY_PARANOID, 7, "cannot open %s", "x"),
+			 -EACCES);
 	assert_int_equal(err.code, -EACCES);
 	assert_int_equal(err.why, PERFEV_WHY_PARANOID);
 	assert_int_equal(err.where, 7);

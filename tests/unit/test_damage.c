@@ -225,8 +225,8 @@ static void test_record_sizes(void **state)
 /* What follows an AUXTRACE record is as long as it says, up to 2^64. */
 static void test_tails(void **state)
 {
-	static const uint64_t sizes[] = {1000000, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX, UINT64_MAX - 47,
-					 UINT64_MAX - 48};
+	static const uint64_t sizes[] = {1000000,    UINT64_C(1) << 32, UINT64_C(1) << 63,
+					 UINT64_MAX, UINT64_MAX - 47,   UINT64_MAX - 48};
 	struct recording *r = *state;
 	struct perfev_reader *reader;
 	size_t i, at;
@@ -268,10 +268,40 @@ static void check_header(struct recording *r, size_t at, uint64_t value)
 
 static void test_headers(void **state)
 {
-	static const uint64_t values[] = {0, 1, 8, 15, 16, 17, 63, 64, 71, 72, 79, 80, 96, 103, 104, 105, 128,
-					  143, 144, 152, 160, 168, 1000, 2000, 4000, 0xffff, 0x7fffffff, 0xffffffff,
-					  UINT64_C(1) << 32, UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX - 104,
-					  UINT64_MAX - 15, UINT64_MAX};
+	static const uint64_t values[] = {0,
+					  1,
+					  8,
+					  15,
+					  16,
+					  17,
+					  63,
+					  64,
+					  71,
+					  72,
+					  79,
+					  80,
+					  96,
+					  103,
+					  104,
+					  105,
+					  128,
+					  143,
+					  144,
+					  152,
+					  160,
+					  168,
+					  1000,
+					  2000,
+					  4000,
+					  0xffff,
+					  0x7fffffff,
+					  0xffffffff,
+					  UINT64_C(1) << 32,
+					  UINT64_C(1) << 62,
+					  UINT64_C(1) << 63,
+					  UINT64_MAX - 104,
+					  UINT64_MAX - 15,
+					  UINT64_MAX};
 	struct recording *r = *state;
 	size_t field, i;
 
@@ -344,8 +374,9 @@ static void check_names(struct recording *r, size_t at, uint64_t value)
 
 static void test_hostile_names(void **state)
 {
-	static const uint64_t values[] = {0, 1, 2, 4, 60, 63, 64, 65, 100, 144, 152, 1000, 0x7fffffff, 0xfffffff0,
-					  0xfffffffc, 0xffffffff};
+	static const uint64_t values[] = {0,          1,          2,          4,         60,  63,
+					  64,         65,         100,        144,       152, 1000,
+					  0x7fffffff, 0xfffffff0, 0xfffffffc, 0xffffffff};
 	struct recording *r = *state;
 	size_t names, i, at;
 
@@ -379,9 +410,11 @@ static void test_any_byte(void **state)
 			for (k = 0; k < 3; k++) {
 				unsigned char old = r->bytes.data[at];
 
-				r->bytes.data[at] = (unsigned char)(k == 0   ? 0xff
-								    : k == 1 ? old ^ 1 << at % 8
-									     : (int)(next_random(&seed) & 0xff));
+				r->bytes.data[at] =
+					(unsigned char)(k == 0 ? 0xff
+							: k == 1
+								? old ^ 1 << at % 8
+								: (int)(next_random(&seed) & 0xff));
 				if (open_bytes(&reader, r->bytes.data, r->bytes.size, k & 1) == 0)
 					walk(reader);
 				perfev_reader_close(reader);

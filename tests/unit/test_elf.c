@@ -32,8 +32,8 @@ static void put_word(const struct shape *s, uint64_t value)
 	put_number(&file, value, s->wide ? 8 : 4);
 }
 
-static void put_symbol(const struct shape *s, uint32_t name, uint64_t value, uint64_t size, uint8_t info,
-		       uint16_t section)
+static void put_symbol(const struct shape *s, uint32_t name, uint64_t value, uint64_t size,
+		       uint8_t info, uint16_t section)
 {
 	put_u32(&file, name);
 	if (s->wide) {
@@ -51,8 +51,8 @@ static void put_symbol(const struct shape *s, uint32_t name, uint64_t value, uin
 	}
 }
 
-static void put_section(const struct shape *s, uint32_t name, uint32_t type, uint64_t address, uint64_t offset,
-			uint64_t size, uint32_t link, uint64_t entry)
+static void put_section(const struct shape *s, uint32_t name, uint32_t type, uint64_t address,
+			uint64_t offset, uint64_t size, uint32_t link, uint64_t entry)
 {
 	put_u32(&file, name);
 	put_u32(&file, type);
@@ -66,7 +66,8 @@ static void put_section(const struct shape *s, uint32_t name, uint32_t type, uin
 	put_word(s, entry);
 }
 
-static void put_segment(const struct shape *s, uint32_t type, uint64_t offset, uint64_t address, uint64_t size)
+static void put_segment(const struct shape *s, uint32_t type, uint64_t offset, uint64_t address,
+			uint64_t size)
 {
 	put_u32(&file, type);
 	if (s->wide)
@@ -82,7 +83,8 @@ static void put_segment(const struct shape *s, uint32_t type, uint64_t offset, u
 }
 
 /* Names of sections and symbols in one table of strings, at these places. */
-static const char strings[] = "\0.text\0.symtab\0.strtab\0.plt\0.rela.plt\0.note\0first\0second\0called\0";
+static const char strings[] =
+	"\0.text\0.symtab\0.strtab\0.plt\0.rela.plt\0.note\0first\0second\0called\0";
 enum { S_TEXT = 1, S_SYMTAB = 7, S_STRTAB = 15, S_PLT = 23, S_RELA = 28, S_NOTE = 38, N_FIRST = 44,
        N_SECOND = 50, N_CALLED = 57 };
 
@@ -280,7 +282,9 @@ static void test_any_byte(void **state)
 			if (at >= 0x100 && at < 0x200 + CODE_BYTES)
 				continue; /* code */
 			for (k = 0; k < 10; k++) {
-				file.data[at] = (unsigned char)(k < 8 ? old ^ 1 << k : k == 8 ? 0xff : 0);
+				file.data[at] = (unsigned char)(k < 8    ? old ^ 1 << k
+								: k == 8 ? 0xff
+									 : 0);
 				ask(view(file.size));
 			}
 			file.data[at] = old;
@@ -305,8 +309,19 @@ static void test_any_length(void **state)
 /* Each word of each section's header, and of each segment's, with numbers that lie. */
 static void test_lies(void **state)
 {
-	static const uint64_t lies[] = {0, 1, 3, 8, 15, 23, 0x1fff, 0x7fffffff, 0xffffffff, UINT64_C(1) << 32,
-					UINT64_C(1) << 63, UINT64_MAX - 23, UINT64_MAX};
+	static const uint64_t lies[] = {0,
+					1,
+					3,
+					8,
+					15,
+					23,
+					0x1fff,
+					0x7fffffff,
+					0xffffffff,
+					UINT64_C(1) << 32,
+					UINT64_C(1) << 63,
+					UINT64_MAX - 23,
+					UINT64_MAX};
 	static const struct shape wide = {true, false, 62};
 	size_t at, i, sections, copy;
 
@@ -357,6 +372,29 @@ static void test_symbols_without_size(void **state)
 		module = load_module(&elf);
 		assert_int_equal(module->table.count, 0);
 		module_free(module);
+	}
+}
+
+/* A table of strings that does not end in a zero has none that end: not even the last of the file. */
+static void test_strings_without_end(void **state)
+{
+	static const struct shape wide = {true, false, 62};
+	struct elf_section table;
+	size_t size, at;
+	struct elf elf;
+
+	(void)state;
+	for (size = 0; size <= sizeof(strings); size++) {
+		make(&wide);
+		set_number(&file, file.size - 7 * 64 + 3 * 64 + 32, size, 8);
+		assert_int_equal(elf_open_memory(&elf, view(file.size)), 0);
+		assert_true(elf_section(&elf, 3, &table));
+		for (at = 0; at < size + 2; at++) {
+			const char *text = elf_string(&elf, &table, at);
+
+			assert_int_equal(text != NULL, at < size && !strings[size - 1]);
+			assert_true(!text || at + strlen(text) < size);
+		}
 	}
 }
 
@@ -421,7 +459,8 @@ static void test_of_the_compiler(void **state)
 		assert_int_equal(elf_build_id(&elf, id), 20);
 		module = load_module(&elf);
 		for (k = found = 0; k < module->table.count; k++)
-			found += !strcmp(module->table.items[k].name, i == 2 ? "lib_hidden" : "work_hidden");
+			found += !strcmp(module->table.items[k].name,
+					 i == 2 ? "lib_hidden" : "work_hidden");
 		assert_int_equal(found, 1);
 		module_free(module);
 	}
@@ -503,6 +542,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_any_length),
 	cmocka_unit_test(test_lies),
 	cmocka_unit_test(test_symbols_without_size),
+	cmocka_unit_test(test_strings_without_end),
 	cmocka_unit_test(test_notes),
 	cmocka_unit_test(test_of_the_compiler),
 	cmocka_unit_test(test_mutated_file),

@@ -110,44 +110,48 @@ static void test_names(void **state)
 		expect(all[i].name, all[i].type, all[i].config);
 }
 
-/* A name that says nothing of letters' case is found in any. */
+static const char *const caches[7][6] = {
+	{"L1-dcache", "l1-d", "l1d", "L1-data"}, {"L1-icache", "l1-i", "l1i", "L1-instruction"},
+	{"LLC", "L2"}, {"dTLB", "d-tlb", "Data-TLB"}, {"iTLB", "i-tlb", "Instruction-TLB"},
+	{"branch", "branches", "bpu", "btb", "bpc"}, {"node"},
+};
+static const char *const ops[3][5] = {{"load", "loads", "read"},
+				      {"store", "stores", "write"},
+				      {"prefetch", "prefetches", "speculative-read", "speculative-load"}};
+static const char *const results[2][5] = {{"refs", "Reference", "ops", "access"}, {"misses", "miss"}};
+static const unsigned cache_ops[7] = {7, 5, 7, 7, 1, 1, 7}; /* bits: load, store, prefetch */
+
+/* One spelling, with operation and result in both orders. */
+static void check_cache_name(const char *cache, const char *op, const char *result, bool there,
+			     uint64_t config)
+{
+	struct perfev_event *event;
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s-%s-%s", cache, op, result);
+	if (!there) {
+		assert_fails(parse_one(&event, text), EINVAL);
+		return;
+	}
+	expect(text, 3, config);
+	snprintf(text, sizeof(text), "%s-%s-%s", cache, result, op);
+	expect(text, 3, config);
+}
+
 static void test_cache_names(void **state)
 {
-	static const char *const caches[7][5] = {
-		{"L1-dcache", "l1-d", "l1d", "L1-data"}, {"L1-icache", "l1-i", "l1i", "L1-instruction"},
-		{"LLC", "L2"}, {"dTLB", "d-tlb", "Data-TLB"}, {"iTLB", "i-tlb", "Instruction-TLB"},
-		{"branch", "branches", "bpu", "btb", "bpc"}, {"node"},
-	};
-	static const char *const ops[3][4] = {{"load", "loads", "read"},
-					      {"store", "stores", "write"},
-					      {"prefetch", "prefetches", "speculative-read", "speculative-load"}};
-	static const char *const results[2][4] = {{"refs", "Reference", "ops", "access"}, {"misses", "miss"}};
-	static const unsigned has[7] = {7, 5, 7, 7, 1, 1, 7}; /* bits: load, store, prefetch */
-	int c, ca, o, oa, r, ra;
-	char text[64];
+	unsigned c, o, r;
+	int ca, oa, ra;
 
 	(void)state;
 	for (c = 0; c < 7; c++)
-		for (ca = 0; ca < 5 && caches[c][ca]; ca++)
-			for (o = 0; o < 3; o++)
-				for (oa = 0; oa < 4 && ops[o][oa]; oa++)
-					for (r = 0; r < 2; r++)
-						for (ra = 0; ra < 4 && results[r][ra]; ra++) {
-							uint64_t config = (uint64_t)(c | o << 8 | r << 16);
-							struct perfev_event *event;
-
-							snprintf(text, sizeof(text), "%s-%s-%s", caches[c][ca],
-								 ops[o][oa], results[r][ra]);
-							if (!(has[c] >> o & 1)) {
-								assert_fails(parse_one(&event, text),
-									     EINVAL);
-								continue;
-							}
-							expect(text, 3, config);
-							snprintf(text, sizeof(text), "%s-%s-%s", caches[c][ca],
-								 results[r][ra], ops[o][oa]);
-							expect(text, 3, config);
-						}
+		for (o = 0; o < 3; o++)
+			for (r = 0; r < 2; r++)
+				for (ca = 0; caches[c][ca]; ca++)
+					for (oa = 0; ops[o][oa]; oa++)
+						for (ra = 0; results[r][ra]; ra++)
+							check_cache_name(caches[c][ca], ops[o][oa], results[r][ra],
+									 cache_ops[c] >> o & 1, c | o << 8 | r << 16);
 }
 
 static void test_short_cache_names(void **state)
@@ -370,9 +374,10 @@ static void test_mistakes(void **state)
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (parse_all(&events, rows[i].text, &err) != -EINVAL)
 			fail_msg("'%s' is taken", rows[i].text);
-		if (err.where != rows[i].column || err.why != rows[i].why || !strstr(err.text, rows[i].says))
-			fail_msg("'%s': column %llu, %s, %s", rows[i].text, (unsigned long long)err.where,
-				 perfev_why_name(err.why), err.text);
+		if (err.where != rows[i].column || err.why != rows[i].why ||
+		    !strstr(err.text, rows[i].says))
+			fail_msg("'%s': column %llu, %s, %s", rows[i].text,
+				 (unsigned long long)err.where, perfev_why_name(err.why), err.text);
 		assert_int_equal(err.code, -EINVAL);
 		assert_fails(parse_all(&events, rows[i].text, NULL), EINVAL);
 		assert_null(events);
@@ -491,7 +496,8 @@ static void test_events_lists(void **state)
 	assert_works(perfev_events_append(events, events, &err)); /* twice all of it, and no more */
 	assert_int_equal(perfev_events_count(events), 12);
 	for (i = 0; i < 6; i++)
-		assert_int_equal(perfev_events_leader(events, i + 6), perfev_events_leader(events, i) + 6);
+		assert_int_equal(perfev_events_leader(events, i + 6),
+				 perfev_events_leader(events, i) + 6);
 	perfev_events_free(events);
 	perfev_events_free(NULL);
 	perfev_event_free(event);

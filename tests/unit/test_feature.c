@@ -141,11 +141,13 @@ static void test_build_ids(void **state)
 		uint8_t size, wanted;
 		unsigned char id[20];
 	} rows[] = {
-		{0x8002, 20, 20, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}},
+		{0x8002, 20, 20, {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+				  11, 12, 13, 14, 15, 16, 17, 18, 19, 20}},
 		{0x8002, 8, 8, {1, 2, 3, 4, 5, 6, 7, 8}},
 		{0x8002, 0, 0, {1}},
 		{0x8002, 255, 20, {1}},
-		{0x0002, 8, 20, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}},
+		{0x0002, 8, 20, {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+				 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}},
 		/* without a size, zeros at the end in words of 4 are none of the id's */
 		{0x0001, 0, 16, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0, 0, 0}},
 		{0x0001, 0, 8, {0, 0, 0, 0, 0, 0, 0, 8}},
@@ -163,8 +165,9 @@ static void test_build_ids(void **state)
 			put_id(rows[i].misc, rows[i].id, rows[i].size, name);
 		}
 		for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-			assert_int_equal(perfev_feature_build_id(&got, section(bytes.size), swapped(), &position,
-								 &err), 1);
+			assert_int_equal(perfev_feature_build_id(&got, section(bytes.size),
+								 swapped(), &position, &err),
+					 1);
 			snprintf(name, sizeof(name), "file %zu", i);
 			assert_string_equal(got.filename, name);
 			assert_int_equal(got.misc, rows[i].misc);
@@ -172,12 +175,15 @@ static void test_build_ids(void **state)
 			assert_int_equal(got.size, rows[i].wanted);
 			assert_memory_equal(got.id, rows[i].id, 20);
 		}
-		assert_int_equal(perfev_feature_build_id(&got, section(bytes.size), swapped(), &position, &err), 0);
+		assert_int_equal(perfev_feature_build_id(&got, section(bytes.size), swapped(),
+							 &position, &err),
+				 0);
 		for (size = 0; size < bytes.size; size++) {
 			int r;
 
 			for (position = 0, i = 0;; i++) {
-				r = perfev_feature_build_id(&got, section(size), swapped(), &position, &err);
+				r = perfev_feature_build_id(&got, section(size), swapped(),
+							    &position, &err);
 				if (r <= 0)
 					break;
 			}
@@ -201,7 +207,9 @@ static void test_hostile_build_ids(void **state)
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		set_number(&bytes, 6, sizes[i], 2);
 		position = 0;
-		assert_fails(perfev_feature_build_id(&got, section(100), swapped(), &position, &err), EINVAL);
+		assert_fails(
+			perfev_feature_build_id(&got, section(100), swapped(), &position, &err),
+			EINVAL);
 		assert_int_equal(err.why, PERFEV_WHY_CORRUPT);
 	}
 	set_number(&bytes, 6, 50, 2); /* its name does not end in it */
@@ -277,7 +285,8 @@ static void test_losses(void **state)
 	for (bytes.big = false;; bytes.big = true) {
 		begin_stream();
 		loss = read_loss();
-		assert_true(!loss.records && !loss.said && !loss.counted && !loss.samples && !loss.exact);
+		assert_true(!loss.records && !loss.said && !loss.counted && !loss.samples &&
+			    !loss.exact);
 		put_lost(PERF_RECORD_LOST, 5, 100, 2, 50);
 		put_lost(PERF_RECORD_LOST, 6, 101, 3, 50); /* of another CPU: another ring */
 		put_lost(PERF_RECORD_LOST_SAMPLES, 9, 102, 3, 50); /* by the hardware */

@@ -9,8 +9,8 @@
 
 static struct perfev_error err;
 
-static int look(struct perfev_record *ret, struct bytes *bytes, uint32_t type, uint16_t misc, uint16_t size,
-		size_t there)
+static int look(struct perfev_record *ret, struct bytes *bytes, uint32_t type, uint16_t misc,
+		uint16_t size, size_t there)
 {
 	unsigned flags = bytes->big == host_is_big() ? 0 : PERFEV_RECORD_SWAPPED;
 	unsigned char *exact = malloc(there ? there : 1);

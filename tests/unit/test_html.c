@@ -192,7 +192,8 @@ static void expect_frames(struct payload *p)
 }
 
 /* The nodes of an event, compared with the profile's: there they stand among those of other events. */
-static void expect_event(struct payload *p, size_t event, const struct perfev_profile_node *nodes, size_t count)
+static void expect_event(struct payload *p, size_t event, const struct perfev_profile_node *nodes,
+			 size_t count)
 {
 	struct perfev_profile_event_info info;
 	size_t number_of[1000], here = 0, i;
@@ -221,8 +222,10 @@ static void expect_event(struct payload *p, size_t event, const struct perfev_pr
 
 static void test_payload(void **state)
 {
-	static const struct perfev_profile_fact facts[] = {{"command", "a & b"}, {"samples", "11"}, {"x", ""}};
-	static const struct perfev_profile_unresolved unresolved[] = {{"libx.so", "it is stripped", 300}};
+	static const struct perfev_profile_fact facts[] = {
+		{"command", "a & b"}, {"samples", "11"}, {"x", ""}};
+	static const struct perfev_profile_unresolved unresolved[] = {
+		{"libx.so", "it is stripped", 300}};
 	struct perfev_profile_html_opts opts = {sizeof(opts), "a title", facts, 3, unresolved, 1};
 	struct perfev_profile_node *nodes;
 	uint32_t stack[3], comm;

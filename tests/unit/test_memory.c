@@ -92,7 +92,8 @@ static void run_out(const char *name, int (*work)(void))
 		if (!has_failed && r != 0)
 			fail_msg("%s: %d: %s", name, r, err.text);
 		if (r != 0 && (r != -ENOMEM || err.code != r || err.why != PERFEV_WHY_MEMORY))
-			fail_msg("%s, allocation %ld: %d, but the error has %d: %s", name, n, r, err.code, err.text);
+			fail_msg("%s, allocation %ld: %d, but the error has %d: %s", name, n, r,
+				 err.code, err.text);
 		if (live != before)
 			fail_msg("%s, allocation %ld: %ld are left", name, n, live - before);
 		if (!has_failed)
@@ -150,7 +151,8 @@ static int open_sampler(void)
 static int open_counter(void)
 {
 	struct perfev_counter *counter = NULL;
-	int r = perfev_counter_open(&counter, perfev_events_at(events, 0), perfev_on_self(), NULL, &err);
+	int r = perfev_counter_open(&counter, perfev_events_at(events, 0), perfev_on_self(), NULL,
+				    &err);
 
 	perfev_counter_close(counter);
 	assert_int_equal(fake_left(), 0);
@@ -188,6 +190,7 @@ static int read_recording(void)
 	if (reader)
 		perfev_reader_loss(reader, &loss);
 	perfev_reader_close(reader);
+	assert_int_equal(r < 0, has_failed);
 	return r;
 }
 
@@ -204,6 +207,7 @@ static int read_partly(void)
 		while ((r = perfev_reader_next(reader, &record, &err)) > 0)
 			;
 	perfev_reader_close(reader);
+	assert_int_equal(r < 0, has_failed);
 	return r;
 }
 
@@ -379,7 +383,8 @@ static int name_places(void)
 			assert_works(perfev_symbols_feed(s, &records[i], NULL, &err));
 		perfev_symbols_comm(s, 7, 8);
 		for (i = 0; i < 3; i++) {
-			struct perfev_place place = {0xffffffff81000010 + i * 0x1000, 7, i == 2 ? USER : KERNEL};
+			struct perfev_place place = {0xffffffff81000010 + i * 0x1000, 7,
+						     i == 2 ? USER : KERNEL};
 			struct perfev_frame found;
 
 			assert_int_equal(perfev_symbols_find(s, &place, &found, 1, &err), 1);
@@ -456,16 +461,21 @@ static void keep_records(void)
 		struct perfev_bytes view = {record_bytes + used, 0};
 
 		bytes.size = 0;
-		begin_record(&bytes, i < map_count ? PERF_RECORD_MMAP2 : i == map_count ? PERF_RECORD_COMM
-					     : i == map_count + 1		       ? PERF_RECORD_FORK
-										       : PERF_RECORD_KSYMBOL, USER);
+		begin_record(&bytes,
+			     i < map_count        ? PERF_RECORD_MMAP2
+			     : i == map_count     ? PERF_RECORD_COMM
+			     : i == map_count + 1 ? PERF_RECORD_FORK
+						  : PERF_RECORD_KSYMBOL,
+			     USER);
 		put_u32(&bytes, i == map_count + 1 ? 8 : 7);
 		put_u32(&bytes, 7);
 		if (i < map_count) {
 			put_u64(&bytes, maps[i].start);
 			put_u64(&bytes, maps[i].end - maps[i].start);
 			put_u64(&bytes, maps[i].offset);
-			put_bytes(&bytes, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\5\0\0\0\2\0\0\0", 32);
+			put_bytes(&bytes, (const char[24]){0}, 24); /* no device, no inode */
+			put_u32(&bytes, 5);
+			put_u32(&bytes, 2);
 			put_text(&bytes, maps[i].name, 8);
 		} else {
 			put_u64(&bytes, 7);
@@ -482,7 +492,8 @@ static void keep_records(void)
 
 static void test_symbols(void **state)
 {
-	static const char text[] = "ffffffff81000000 T one\nffffffff81001000 T two\nffffffffc0000000 t x\t[mod]\n";
+	static const char text[] =
+		"ffffffff81000000 T one\nffffffff81001000 T two\nffffffffc0000000 t x\t[mod]\n";
 	int fd;
 
 	(void)state;

@@ -113,8 +113,13 @@ static void test_bad_kallsyms(void **state)
 
 static void test_odd_places(void **state)
 {
-	static const uint32_t modes[] = {PERF_RECORD_MISC_CPUMODE_UNKNOWN, PERF_RECORD_MISC_HYPERVISOR,
-					 PERF_RECORD_MISC_GUEST_KERNEL, PERF_RECORD_MISC_GUEST_USER, 6, 7, 99};
+	static const uint32_t modes[] = {PERF_RECORD_MISC_CPUMODE_UNKNOWN,
+					 PERF_RECORD_MISC_HYPERVISOR,
+					 PERF_RECORD_MISC_GUEST_KERNEL,
+					 PERF_RECORD_MISC_GUEST_USER,
+					 6,
+					 7,
+					 99};
 	static const char *const names[] = {"[unknown]", "[hypervisor]", "[guest]", "[guest]",
 					    "[unknown]", "[unknown]",	 "[unknown]"};
 	struct perfev_place place = {5, 7, USER};
@@ -172,7 +177,8 @@ static void test_changing_mappings(void **state)
 
 static void test_damaged_records(void **state)
 {
-	static const uint32_t types[] = {PERF_RECORD_MMAP, PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
+	static const uint32_t types[] = {PERF_RECORD_MMAP,    PERF_RECORD_MMAP2,
+					 PERF_RECORD_COMM,    PERF_RECORD_FORK,
 					 PERF_RECORD_KSYMBOL, PERFEV_RECORD_HEADER_BUILD_ID};
 	struct perfev_record record;
 	struct perfev_bytes view;

@@ -49,8 +49,8 @@ static void expect(struct plan *plan, const char *wanted, uint32_t rings)
 	for (i = 0; i < plan->count; i++) {
 		const struct plan_row *r = &plan->rows[i];
 
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%u %d %d %d %u; ", r->event, r->pid,
-				       r->cpu, r->leader, r->ring);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%u %d %d %d %u; ", r->event,
+				       r->pid, r->cpu, r->leader, r->ring);
 	}
 	if (at)
 		text[at - 2] = 0;
@@ -76,7 +76,9 @@ static void test_tasks(void **state)
 	on.ids = three;
 	on.id_count = 3;
 	plan = make(attrs, 2, true, on); /* a ring for each thread: they are not on one CPU */
-	expect(&plan, "0 7 -1 -1 0; 1 7 -1 -1 0; 0 20 -1 -1 1; 1 20 -1 -1 1; 0 21 -1 -1 2; 1 21 -1 -1 2", 3);
+	expect(&plan,
+	       "0 7 -1 -1 0; 1 7 -1 -1 0; 0 20 -1 -1 1; 1 20 -1 -1 1; 0 21 -1 -1 2; 1 21 -1 -1 2",
+	       3);
 }
 
 static void test_process(void **state)
@@ -180,6 +182,37 @@ static void test_cpus_of_an_event(void **state)
 	expect(&plan, "", 4);
 }
 
+static const char *threads_of_8(const char *path)
+{
+	return strcmp(path, "/proc/8/task") ? NULL : "7 8 9"; /* the list of a thread is its process's */
+}
+
+/* What is named twice is opened once, or it would count double. */
+static void test_named_twice(void **state)
+{
+	static const int32_t tasks[] = {812, 7, 812, 7, 7}, cpus[] = {8, 3, 8, 3}, both[] = {7, 8, 7};
+	struct perfev_target on = perfev_on_self();
+	struct plan plan;
+
+	(void)state;
+	on.ids = tasks;
+	on.id_count = 5;
+	plan = make(attrs, 1, true, on);
+	expect(&plan, "0 812 -1 -1 0; 0 7 -1 -1 1", 2);
+	on = perfev_on_all_cpus();
+	on.cpus = cpus;
+	on.cpu_count = 4;
+	plan = make(attrs, 1, true, on);
+	expect(&plan, "0 -1 8 -1 0; 0 -1 3 -1 1", 2);
+	fake.on_list = threads_of_8;
+	on = perfev_on_process(7);
+	on.ids = both;
+	on.id_count = 3;
+	plan = make(attrs, 1, false, on);
+	expect(&plan, "0 7 -1 -1 0; 0 8 -1 -1 1; 0 9 -1 -1 2", 3);
+	fake.on_list = NULL;
+}
+
 /* ---- what changes meanwhile --------------------------------------------------------------------------- */
 
 static int looks;
@@ -275,10 +308,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_tasks, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpus, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_named_twice, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpus_of_an_event, setup, teardown),
-		cmocka_unit_test_setup_teardown(test_cpus_of_an_event, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_growing_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_restless_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_stale, setup, teardown),

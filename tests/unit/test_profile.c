@@ -185,6 +185,7 @@ static void test_nameless(void **state)
 	add(0, UINT32_MAX, 1, 1, &two);
 	add(0, UINT32_MAX, 1, 1, &other);
 	expect_folded(0, "[kernel.kallsyms] 1\n[libx.so] 3\n");
+	assert_int_equal(perfev_profile_node_count(profile), 3); /* with the root */
 	assert_works(perfev_profile_functions(profile, 0, &f, &count, &err));
 	assert_int_equal(count, 3);
 	assert_string_equal(f[0].symbol, "0x0000000000000020");
@@ -198,10 +199,14 @@ static void test_nameless(void **state)
 /* Frames are the same when all of them is. */
 static void test_frames(void **state)
 {
-	uint32_t a = frame("f", "m", 1, 0);
+	uint32_t a = frame("f", "m", 1, 0), i;
 	char name[8] = "f";
 
 	(void)state;
+	for (i = 2; i < 5000; i++) /* many that differ in one thing only */
+		assert_int_equal(frame("f", "m", i, 0), i - 1);
+	for (i = 2; i < 5000; i++)
+		assert_int_equal(frame("f", "m", i, 0), i - 1);
 	assert_int_equal(frame(name, "m", 1, 0), a);
 	name[0] = 'x';
 	assert_string_equal(perfev_profile_label(profile, a), "f");

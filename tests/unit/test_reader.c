@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -222,21 +223,22 @@ static void test_file_that_shrinks(void **state)
 	unlink(path);
 }
 
-/* The bytes come from a child, @piece at a time, through standard input. */
-static void check_pipe(const struct recording *r, size_t piece)
+/* The bytes come from a child through standard input, @piece with each read: a socket that keeps the borders
+ * of what was written gives them so in every run. */
+static pid_t send_pieces(const void *data, size_t size, size_t piece, bool borders)
 {
-	int ends[2], old = dup(STDIN_FILENO), status;
-	struct perfev_reader *reader;
+	int ends[2];
 	size_t at;
 	pid_t child;
 
-	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(borders ? socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) : pipe(ends), 0);
 	child = fork();
 	if (child == 0) {
-		for (at = 0; at < r->bytes.size; at += piece) {
-			size_t left = r->bytes.size - at, n = left < piece ? left : piece;
+		close(ends[0]);
+		for (at = 0; at < size; at += piece) {
+			size_t n = size - at < piece ? size - at : piece;
 
-			if (write(ends[1], r->bytes.data + at, n) != (ssize_t)n)
+			if (write(ends[1], (const char *)data + at, n) != (ssize_t)n)
 				_exit(1);
 		}
 		_exit(0);
@@ -244,6 +246,15 @@ static void check_pipe(const struct recording *r, size_t piece)
 	close(ends[1]);
 	dup2(ends[0], STDIN_FILENO);
 	close(ends[0]);
+	return child;
+}
+
+static void check_pieces(const struct recording *r, size_t piece)
+{
+	int old = dup(STDIN_FILENO), status;
+	pid_t child = send_pieces(r->bytes.data, r->bytes.size, piece, true);
+	struct perfev_reader *reader;
+
 	assert_works(perfev_reader_open(&reader, "-", NULL, &err));
 	recording_expect(r, reader);
 	perfev_reader_close(reader);
@@ -253,18 +264,61 @@ static void check_pipe(const struct recording *r, size_t piece)
 	assert_int_equal(status, 0);
 }
 
-static void test_pipes(void **state)
+static void test_pieces(void **state)
 {
-	static const size_t pieces[] = {1, 7, 4096, 1 << 20};
+	static const size_t pieces[] = {1, 3, 7, 8, 61, 1000, 4096, 1 << 17};
 	struct recording *r = *state;
 	size_t i;
 
 	recording_init(r, 3);
 	r->stream = true;
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		recording_make(r, i & 1);
-		check_pipe(r, pieces[i]);
+		check_pieces(r, pieces[i]);
 	}
+}
+
+/* Megabytes behind a record, more than the buffer begins with; then one more record. */
+static void test_large_tail(void **state)
+{
+	enum { TAIL = 3000000 };
+	struct recording *r = *state;
+	int old = dup(STDIN_FILENO), status;
+	unsigned char *data = malloc(TAIL + 1000);
+	struct perfev_reader *reader;
+	struct perfev_record record;
+	size_t i;
+	pid_t child;
+
+	assert_non_null(data);
+	r->bytes.size = 0;
+	r->bytes.big = host_is_big();
+	put_u64(&r->bytes, 0x32454c4946524550);
+	put_u64(&r->bytes, 16);
+	begin_record(&r->bytes, PERFEV_RECORD_AUXTRACE, 0);
+	put_u64(&r->bytes, TAIL);
+	set_number(&r->bytes, 22, 16, 2);
+	memcpy(data, r->bytes.data, 32);
+	for (i = 0; i < TAIL; i++)
+		data[32 + i] = (unsigned char)(i * 31 >> 4);
+	r->bytes.size = 0;
+	begin_record(&r->bytes, PERFEV_RECORD_FINISHED_ROUND, 0);
+	end_record(&r->bytes, 0);
+	memcpy(data + 32 + TAIL, r->bytes.data, 8);
+	child = send_pieces(data, 32 + TAIL + 8, 7919, false);
+	assert_works(perfev_reader_open(&reader, "-", NULL, &err));
+	assert_int_equal(perfev_reader_next(reader, &record, &err), 1);
+	assert_int_equal(record.tail.size, TAIL);
+	assert_memory_equal(record.tail.data, data + 32, TAIL);
+	assert_int_equal(perfev_reader_next(reader, &record, &err), 1);
+	assert_int_equal(record.type, PERFEV_RECORD_FINISHED_ROUND);
+	assert_int_equal(record.offset, 32 + TAIL);
+	assert_int_equal(perfev_reader_next(reader, &record, &err), 0);
+	perfev_reader_close(reader);
+	dup2(old, STDIN_FILENO);
+	close(old);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	free(data);
 }
 
 /* A file, whose tables are at its end, cannot be read from a pipe: that is said. */
@@ -308,7 +362,8 @@ static void test_close_on_exec(void **state)
 		if (fd != old && fcntl(fd, F_GETFD) >= 0 && !isatty(fd)) {
 			struct stat st;
 
-			if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) && fcntl(fd, F_GETFL) == O_RDONLY)
+			if (fstat(fd, &st) == 0 && S_ISFIFO(st.st_mode) &&
+			    fcntl(fd, F_GETFL) == O_RDONLY)
 				assert_true(fcntl(fd, F_GETFD) & FD_CLOEXEC);
 		}
 	perfev_reader_close(reader);
@@ -320,8 +375,9 @@ static void test_close_on_exec(void **state)
 
 static void test_no_recording(void **state)
 {
-	static const char text[] = "This is no recording, whatever its name says, and it goes on for long enough "
-				   "that a header could stand here, which it does not.";
+	static const char text[] =
+		"This is no recording, whatever its name says, and it goes on for long enough "
+		"that a header could stand here, which it does not.";
 	struct perfev_bytes bytes = {text, 0};
 	struct perfev_reader *reader = NULL;
 	struct perfev_reader_opts bad = {1, 0, 0};
@@ -363,7 +419,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_files, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_copy_outlives_its_file, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_file_that_shrinks, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_pipes, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_pieces, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_large_tail, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_file_in_a_pipe, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_close_on_exec, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_recording, setup, teardown),

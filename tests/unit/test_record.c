@@ -32,7 +32,8 @@ static void check_mmap(const struct made_record *made, const struct perfev_mmap 
 	bool two = made->type == PERF_RECORD_MMAP2, id = made_has_build_id(made);
 
 	assert_true(m->pid == made->halves[0] && m->tid == made->halves[1]);
-	assert_true(m->addr == made->words[0] && m->len == made->words[1] && m->pgoff == made->words[2]);
+	assert_true(m->addr == made->words[0] && m->len == made->words[1] &&
+		    m->pgoff == made->words[2]);
 	assert_string_equal(m->filename, made->name);
 	assert_int_equal(m->build_id_size, id ? made->build_id[0] : 0);
 	if (id)
@@ -54,8 +55,10 @@ static void check_read(const struct made_record *made, const struct perfev_read 
 	assert_true(r->values.present == format);
 	assert_int_equal(r->values.members, 1);
 	assert_true(r->values.count == made->words[0]);
-	assert_true(!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) || r->values.enabled_ns == made->words[1]);
-	assert_true(!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) || r->values.running_ns == made->words[2]);
+	assert_true(!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) ||
+		    r->values.enabled_ns == made->words[1]);
+	assert_true(!(format & PERF_FORMAT_TOTAL_TIME_RUNNING) ||
+		    r->values.running_ns == made->words[2]);
 	assert_true(perfev_values_at(&r->values, 0, &value));
 	assert_true(value.id == (format & PERF_FORMAT_ID ? made->words[3] : 0));
 	assert_true(value.lost == (format & PERF_FORMAT_LOST ? made->words[4] : 0));
@@ -114,7 +117,8 @@ static void check_small(const struct made_record *made, const struct perfev_any 
 		assert_true(any->as.lost_samples.lost == w[0]);
 		break;
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		assert_true(any->as.cswitch.next_prev_pid == h[0] && any->as.cswitch.next_prev_tid == h[1]);
+		assert_true(any->as.cswitch.next_prev_pid == h[0] &&
+			    any->as.cswitch.next_prev_tid == h[1]);
 		break;
 	default:
 		assert_int_equal(made->type, PERF_RECORD_SWITCH);
@@ -190,8 +194,8 @@ static void check_trailer(const struct made_record *made, const struct perfev_id
 
 static void check_whole(const struct made_record *made, const struct perfev_layout *layout)
 {
-	struct perfev_record record =
-		made_record(made, guard_put(&guard, made->bytes.data, made->bytes.size), made->bytes.size);
+	struct perfev_record record = made_record(
+		made, guard_put(&guard, made->bytes.data, made->bytes.size), made->bytes.size);
 	bool has_time = made->attr.sample_id_all && (made->attr.sample_type & PERF_SAMPLE_TIME);
 	struct perfev_any any;
 	struct perfev_id id;
@@ -217,7 +221,8 @@ static void check_whole(const struct made_record *made, const struct perfev_layo
 
 static void check_cut(const struct made_record *made, const struct perfev_layout *layout, size_t size)
 {
-	struct perfev_record record = made_record(made, guard_put(&guard, made->bytes.data, size), size);
+	struct perfev_record record = made_record(made, guard_put(&guard, made->bytes.data, size),
+						  size);
 	struct perfev_any any;
 	struct perfev_id id;
 	uint64_t time;
@@ -333,14 +338,16 @@ static void test_counts_that_lie(void **state)
 			made->ip_count = 2;
 			made_encode(made, host_is_big());
 			set_number(&made->bytes, 16, lies[i], 8);
-			record = made_record(made, guard_put(&guard, made->bytes.data, made->bytes.size),
-					   made->bytes.size);
+			record = made_record(made,
+					     guard_put(&guard, made->bytes.data, made->bytes.size),
+					     made->bytes.size);
 			assert_fails(perfev_any_decode(&any, &record, NULL, &err), EINVAL);
 		}
 	made_fill(made, PERF_RECORD_TEXT_POKE, 0, &seed);
 	made_encode(made, host_is_big());
 	set_number(&made->bytes, 16, 0xffff, 2);
-	record = made_record(made, guard_put(&guard, made->bytes.data, made->bytes.size), made->bytes.size);
+	record = made_record(made, guard_put(&guard, made->bytes.data, made->bytes.size),
+			     made->bytes.size);
 	assert_fails(perfev_any_decode(&any, &record, NULL, &err), EINVAL);
 	free(made);
 }

@@ -38,11 +38,15 @@ static const struct {
 	{PERF_SAMPLE_CPU, offsetof(struct perfev_sample, cpu), 8},
 	{PERF_SAMPLE_PERIOD, offsetof(struct perfev_sample, period), 8},
 	{PERF_SAMPLE_READ, offsetof(struct perfev_sample, read), sizeof(struct perfev_values)},
-	{PERF_SAMPLE_CALLCHAIN, offsetof(struct perfev_sample, callchain), sizeof(struct perfev_u64s)},
+	{PERF_SAMPLE_CALLCHAIN, offsetof(struct perfev_sample, callchain),
+	 sizeof(struct perfev_u64s)},
 	{PERF_SAMPLE_RAW, offsetof(struct perfev_sample, raw), sizeof(struct perfev_bytes)},
-	{PERF_SAMPLE_BRANCH_STACK, offsetof(struct perfev_sample, branches), sizeof(struct perfev_branches)},
-	{PERF_SAMPLE_REGS_USER, offsetof(struct perfev_sample, regs_user), sizeof(struct perfev_registers)},
-	{PERF_SAMPLE_REGS_INTR, offsetof(struct perfev_sample, regs_intr), sizeof(struct perfev_registers)},
+	{PERF_SAMPLE_BRANCH_STACK, offsetof(struct perfev_sample, branches),
+	 sizeof(struct perfev_branches)},
+	{PERF_SAMPLE_REGS_USER, offsetof(struct perfev_sample, regs_user),
+	 sizeof(struct perfev_registers)},
+	{PERF_SAMPLE_REGS_INTR, offsetof(struct perfev_sample, regs_intr),
+	 sizeof(struct perfev_registers)},
 	{PERF_SAMPLE_STACK_USER, offsetof(struct perfev_sample, stack_user),
 	 sizeof(struct perfev_bytes) + sizeof(uint64_t)},
 	{PERF_SAMPLE_WEIGHT_TYPE, offsetof(struct perfev_sample, weight), 8},
@@ -71,8 +75,8 @@ static void check_id(const struct made_sample *made, const struct perfev_record 
 		     const struct perfev_layout *layout)
 {
 	const uint64_t type = made->attr.sample_type;
-	const uint64_t bits = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |
-			      PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
+	const uint64_t bits = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID |
+			      PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	struct perfev_id id;
 	uint64_t time;
 
@@ -80,7 +84,8 @@ static void check_id(const struct made_sample *made, const struct perfev_record 
 	assert_works(perfev_id_decode(&id, record, layout, &err));
 	assert_true(id.present == (type & bits));
 	assert_true(!(type & PERF_SAMPLE_TID) || (id.pid | (uint64_t)id.tid << 32) == made->words[1]);
-	assert_true(id.time == (type & PERF_SAMPLE_TIME ? made->words[2] : UINT64_C(0xa5a5a5a5a5a5a5a5)));
+	assert_true(id.time ==
+		    (type & PERF_SAMPLE_TIME ? made->words[2] : UINT64_C(0xa5a5a5a5a5a5a5a5)));
 	if (type & (PERF_SAMPLE_ID | PERF_SAMPLE_IDENTIFIER))
 		assert_true(id.id == made->words[6]);
 	assert_true(!(type & PERF_SAMPLE_STREAM_ID) || id.stream_id == made->words[9]);
@@ -338,7 +343,8 @@ static void test_counts_that_lie(void **state)
 			if (lies[i] > 16 || fields[k] == PERF_SAMPLE_CALLCHAIN)
 				check_lie(fields[k], lies[i], PERF_FORMAT_GROUP);
 		check_lie(PERF_SAMPLE_READ, lies[i], PERF_FORMAT_GROUP | PERF_FORMAT_ID);
-		check_lie(PERF_SAMPLE_READ, lies[i], PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST);
+		check_lie(PERF_SAMPLE_READ, lies[i],
+			  PERF_FORMAT_GROUP | PERF_FORMAT_ID | PERF_FORMAT_LOST);
 	}
 	check_lie(PERF_SAMPLE_RAW, 17, 0);
 	check_lie(PERF_SAMPLE_RAW, UINT32_MAX, 0);

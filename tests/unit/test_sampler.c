@@ -147,7 +147,8 @@ static void test_budget_ends(void **state)
 	for (maps_left = 0; maps_left < 4;) {
 		int left = maps_left;
 
-		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, &opts), EPERM);
+		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, &opts),
+			     EPERM);
 		assert_int_equal(fake_left(), 0);
 		maps_left = left + 1;
 	}
@@ -156,6 +157,50 @@ static void test_budget_ends(void **state)
 	assert_works(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, &opts));
 	assert_int_equal(perfev_sampler_ring_bytes(sampler), 512 << 10);
 	assert_int_equal(fake.maps - fake.unmaps, 4);
+}
+
+static int refuse_by_rule(struct fake_event *event, size_t size)
+{
+	(void)event;
+	(void)size;
+	return -EINVAL;
+}
+
+/* What no smaller ring would change is not tried with one. */
+static void test_rings_that_are_refused(void **state)
+{
+	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, PERFEV_DROP_RING, 0};
+
+	(void)state;
+	fake.on_map = refuse_by_rule;
+	assert_fails(open_with("cycles", perfev_on_self(), PERF_SAMPLE_IP, &opts), EINVAL);
+	assert_int_equal(fake.event_count, 2); /* a probe, and the event */
+}
+
+/* Ids are those of descriptors that are open; a thread that ended has none. */
+static int thread_8_ended(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)attr;
+	return event->pid == 8 ? -ESRCH : 0;
+}
+
+static void test_ids_of_a_process(void **state)
+{
+	struct perfev_sampler_event_info info;
+	struct perfev_sampler_id id;
+	size_t i;
+
+	(void)state;
+	fake.on_open = thread_8_ended;
+	assert_works(open_with("cycles", perfev_on_process(7), PERF_SAMPLE_IP, NULL));
+	assert_true(perfev_sampler_event_at(sampler, 0, &info));
+	assert_int_equal(info.id_count, 8);
+	for (i = 0; i < 8; i++) {
+		assert_true(perfev_sampler_id_at(sampler, 0, i, &id));
+		assert_int_equal(id.tid, i < 4 ? 7 : 9);
+		assert_true(id.id == nth((int)i)->id);
+	}
+	assert_false(perfev_sampler_id_at(sampler, 0, 8, &id));
 }
 
 static unsigned refused_request;
@@ -177,7 +222,8 @@ static void test_refused_ioctls(void **state)
 	refused_request = PERF_EVENT_IOC_ID;
 	for (i = 0; i < 8; i++) {
 		ioctls_left = i;
-		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL), ENODEV);
+		assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL),
+			     ENODEV);
 		assert_says("the id of");
 		assert_int_equal(fake_left(), 0);
 	}
@@ -243,6 +289,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_rings_that_do_not_fit, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_budget_ends, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_rings_that_are_refused, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_ids_of_a_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_refused_ioctls, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_different_clocks, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_partial, setup, teardown),

@@ -28,8 +28,8 @@ static int teardown(void **state)
 	return fake_left();
 }
 
-static int open_set(struct perfev_set **ret, const char *text, struct perfev_target on, uint32_t may_drop,
-		    bool partial)
+static int open_set(struct perfev_set **ret, const char *text, struct perfev_target on,
+		    uint32_t may_drop, bool partial)
 {
 	struct perfev_set_opts opts = {sizeof(opts), may_drop, partial};
 	struct perfev_events *events;
@@ -322,7 +322,8 @@ static void test_too_many_files(void **state)
 	(void)state;
 	for (most = 0; most < 12; most++) {
 		fake.open_files_max = fake.opened - fake.closed + most + (most == 0);
-		assert_fails(open_set(&set, "cycles,cs,faults", perfev_on_all_cpus(), 0, false), EMFILE);
+		assert_fails(open_set(&set, "cycles,cs,faults", perfev_on_all_cpus(), 0, false),
+			     EMFILE);
 		assert_int_equal(err.why, PERFEV_WHY_FILES);
 		assert_says("1024 open files, and 12 more are needed");
 		assert_says("4096");
@@ -406,13 +407,15 @@ static void test_drop_kernel(void **state)
 	fake.on_open = no_kernel_mode;
 	assert_fails(open_set(&set, "cs,cycles:u", perfev_on_process(7), 0, false), EACCES);
 	assert_says("add ':u'");
-	assert_works(open_set(&set, "faults,cycles:u", perfev_on_process(7), PERFEV_DROP_KERNEL, false));
+	assert_works(
+		open_set(&set, "faults,cycles:u", perfev_on_process(7), PERFEV_DROP_KERNEL, false));
 	assert_int_equal(perfev_set_dropped(set, 0), PERFEV_DROP_KERNEL);
 	assert_int_equal(perfev_set_dropped(set, 1), 0);
 	assert_int_equal(perfev_set_dropped(set, 2), 0);
 	for (i = 0; i < fake.event_count; i++)
 		if (fake.events[i].open) {
-			assert_true(fake.events[i].attr.exclude_kernel && fake.events[i].attr.exclude_hv);
+			assert_true(fake.events[i].attr.exclude_kernel &&
+				    fake.events[i].attr.exclude_hv);
 			opened++;
 		}
 	assert_int_equal(opened, 6);

@@ -34,9 +34,10 @@ static void expect(const struct space_process *process, const char *wanted)
 	for (i = 0; process->mappings && i < process->mappings->count; i++) {
 		const struct mapping *m = &process->mappings->items[i];
 
-		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%llu-%llu@%llu:%u", i ? " " : "",
-				       (unsigned long long)m->start, (unsigned long long)m->end,
-				       (unsigned long long)m->offset, m->module);
+		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%llu-%llu@%llu:%u",
+				       i ? " " : "", (unsigned long long)m->start,
+				       (unsigned long long)m->end, (unsigned long long)m->offset,
+				       m->module);
 	}
 	assert_string_equal(text, wanted);
 }

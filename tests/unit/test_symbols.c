@@ -20,7 +20,8 @@ static void test_programs(void **state)
 	/* where code has fixed addresses, that of an imported function is its stub */
 	stub = find(8, address_of("lib_work"), USER);
 	assert_non_null(stub.symbol);
-	assert_string_equal(stub.symbol, strstr(stub.module, "helpernopie") ? "lib_work@plt" : "lib_work");
+	assert_string_equal(stub.symbol,
+			    strstr(stub.module, "helpernopie") ? "lib_work@plt" : "lib_work");
 	expect_nameless(7, 1, "[unknown]");
 	expect_nameless(9, address_of("main"), "[unknown]"); /* of another process */
 }
@@ -141,7 +142,8 @@ static void test_debug_file(void **state)
 /* A file that was changed since is not used: its names would be wrong ones. */
 static void test_build_ids(void **state)
 {
-	static const uint8_t other[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+	static const uint8_t other[20] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+					  11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
 	struct perfev_build_id entry;
 	struct perfev_module_info info;
 	uint8_t id[20];

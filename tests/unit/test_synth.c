@@ -69,12 +69,15 @@ static void describe(char *to, size_t size, const struct perfev_record *record)
 		    (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_IDENTIFIER));
 	assert_true(any.as.trailer.time == 0 && any.as.trailer.id == 0 && any.as.trailer.pid == 0);
 	if (record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2)
-		snprintf(to, size, "%s misc %u pid %d tid %d %llx+%llx @%llx %x:%x %llu prot %u flags %u %s\n",
-			 record->type == PERF_RECORD_MMAP ? "MMAP" : "MMAP2", record->misc,
-			 (int)any.as.mmap.pid, (int)any.as.mmap.tid, (unsigned long long)any.as.mmap.addr,
-			 (unsigned long long)any.as.mmap.len, (unsigned long long)any.as.mmap.pgoff,
-			 any.as.mmap.maj, any.as.mmap.min, (unsigned long long)any.as.mmap.ino,
-			 any.as.mmap.prot, any.as.mmap.flags, any.as.mmap.filename);
+		snprintf(
+			to, size,
+			"%s misc %u pid %d tid %d %llx+%llx @%llx %x:%x %llu prot %u flags %u %s\n",
+			record->type == PERF_RECORD_MMAP ? "MMAP" : "MMAP2", record->misc,
+			(int)any.as.mmap.pid, (int)any.as.mmap.tid,
+			(unsigned long long)any.as.mmap.addr, (unsigned long long)any.as.mmap.len,
+			(unsigned long long)any.as.mmap.pgoff, any.as.mmap.maj, any.as.mmap.min,
+			(unsigned long long)any.as.mmap.ino, any.as.mmap.prot, any.as.mmap.flags,
+			any.as.mmap.filename);
 	else if (record->type == PERF_RECORD_COMM)
 		snprintf(to, size, "COMM misc %u %d/%d %s\n", record->misc, (int)any.as.comm.pid,
 			 (int)any.as.comm.tid, any.as.comm.comm);
@@ -165,8 +168,9 @@ static void test_kernel(void **state)
 	fake_file("/proc/kallsyms", "ffffffff81000000 T _stext\nffffffff82000000 T _etext\n");
 	fake_remove("/proc/modules");
 	walk(text, sizeof(text), perfev_on_process(99), false);
-	assert_string_equal(text, "MMAP misc 1 pid -1 tid 0 ffffffff81000000+1000000 @ffffffff81000000 0:0 0 "
-				  "prot 0 flags 0 [kernel.kallsyms]_stext\n");
+	assert_string_equal(
+		text, "MMAP misc 1 pid -1 tid 0 ffffffff81000000+1000000 @ffffffff81000000 0:0 0 "
+		      "prot 0 flags 0 [kernel.kallsyms]_stext\n");
 }
 
 /* A user who may not see addresses, and kernels without the files: no map, and no harm. */

@@ -63,7 +63,8 @@ static void test_nothing(void **state)
 	assert_string_equal(s.cpu_desc, "");
 	assert_string_equal(s.cpu_id, "");
 	assert_true(s.cpus_available == UNKNOWN && s.cpus_online == UNKNOWN && s.memory_kb == UNKNOWN);
-	assert_true(s.paranoid == UNKNOWN && s.kptr_restrict == UNKNOWN && s.max_sample_rate == UNKNOWN);
+	assert_true(s.paranoid == UNKNOWN && s.kptr_restrict == UNKNOWN &&
+		    s.max_sample_rate == UNKNOWN);
 	assert_true(s.mlock_kb == UNKNOWN && s.max_stack == UNKNOWN && s.seccomp == UNKNOWN);
 	assert_int_equal(s.files_soft, 1024);
 	assert_int_equal(s.memlock_hard, 65536);
@@ -80,13 +81,14 @@ static void test_a_machine(void **state)
 	struct perfev_system s;
 
 	(void)state;
-	fake_file("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
-				   "model name\t: Some CPU @ 2.5GHz\nstepping\t: 7\n\nprocessor\t: 1\n"
-				   "vendor_id\t: Other\n");
+	fake_file("/proc/cpuinfo",
+		  "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
+		  "model name\t: Some CPU @ 2.5GHz\nstepping\t: 7\n\nprocessor\t: 1\n"
+		  "vendor_id\t: Other\n");
 	fake_file("/proc/meminfo", "MemTotal:       16330540 kB\nMemFree: 1 kB\n");
 	fake_file("/proc/self/status", "Name:\tSeccomp: 9\nCapEff:\t0000004000000000\nSeccomp:\t2\n"
 				       "Seccomp_filters:\t1\n");
-	fake_file("/sys/devices/system/cpu/possible", "0-15\n");
+	fake_file("/sys/devices/system/cpu/possible", "0,2-15\n"); /* one with a gap */
 	fake_file("/sys/devices/system/cpu/online", "0,2-3,8\n");
 	fake_file("/proc/sys/kernel/kptr_restrict", "1\n");
 	fake_file("/proc/sys/kernel/perf_event_max_sample_rate", "100000\n");
@@ -211,6 +213,13 @@ static int refuse_all(struct fake_event *event, struct perf_event_attr *attr)
 	return -EINVAL;
 }
 
+static int know_less(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	attr->size = 112;
+	return -E2BIG;
+}
+
 static int refuse_map(struct fake_event *event, size_t size)
 {
 	(void)event;
@@ -235,6 +244,9 @@ static void test_probes_that_fail(void **state)
 	perfev_probe(PERFEV_CAN_READ_LOST, &err);
 	assert_int_equal(err.why, PERFEV_WHY_OLD_KERNEL);
 	assert_says("Linux 6.0 does");
+	fake.on_open = know_less;
+	assert_int_equal(perfev_probe(PERFEV_CAN_DEFER, &err), 0);
+	assert_says("this kernel knows 112 bytes");
 	fake.on_open = NULL;
 	fake.on_map = refuse_map;
 	assert_int_equal(perfev_probe(PERFEV_CAN_SAMPLE, &err), 0);

@@ -31,7 +31,8 @@ static const char *name_at(const struct table *table, uint64_t address)
 /* ---- choice ------------------------------------------------------------------------------------------ */
 
 /* Two symbols at one address, in both orders. */
-static void expect_choice(uint64_t a_size, int a, const char *a_name, uint64_t b_size, int b, const char *b_name)
+static void expect_choice(uint64_t a_size, int a, const char *a_name, uint64_t b_size, int b,
+			  const char *b_name)
 {
 	int order;
 
@@ -197,7 +198,8 @@ static int load(struct kallsyms *ret, const char *text)
 	return r;
 }
 
-static void expect_symbol(const struct kallsyms *k, uint64_t address, const char *name, const char *module)
+static void expect_symbol(const struct kallsyms *k, uint64_t address, const char *name,
+			  const char *module)
 {
 	long index = table_find(&k->table, address);
 	const struct symbol *symbol;
@@ -290,7 +292,8 @@ static void test_many_modules(void **state)
 	(void)state;
 	assert_non_null(text);
 	for (i = 1; i <= 70000; i++)
-		at += sprintf(at, "%llx t f\t[m%llu]\n", (unsigned long long)(i << 20), (unsigned long long)i);
+		at += sprintf(at, "%llx t f\t[m%llu]\n", (unsigned long long)(i << 20),
+			      (unsigned long long)i);
 	assert_int_equal(load(&k, text), 0);
 	expect_symbol(&k, UINT64_C(1) << 20, "f", "[m1]");
 	expect_symbol(&k, UINT64_C(65534) << 20, "f", "[m65534]");

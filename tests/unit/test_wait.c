@@ -67,7 +67,8 @@ static void test_damaged_ring(void **state)
 	struct perfev_record record;
 
 	(void)state;
-	assert_works(open_with("cycles", perfev_on_all_cpus(), PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
+	assert_works(open_with("cycles", perfev_on_all_cpus(),
+			       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
 	write_sample(nth(0), 1);
 	write_sample(nth(1), 2);
 	write_sample(nth(2), 3);
@@ -133,7 +134,8 @@ static void test_tasks_end(void **state)
 	int i, hung;
 
 	(void)state;
-	assert_works(open_with("cycles", perfev_on_process(7), PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
+	assert_works(open_with("cycles", perfev_on_process(7),
+			       PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
 	/* rows are thread by thread: events 0-3 of thread 7, 4-7 of 8, 8-11 of 9 */
 	for (hung = 0; hung < 8; hung++) {
 		nth(hung)->hung_up = true;
@@ -156,6 +158,30 @@ static void test_tasks_end(void **state)
 	assert_int_equal(perfev_sampler_wait(sampler, -1, &err), 0);
 	assert_true(perfev_sampler_ended(sampler));
 	assert_int_equal(perfev_sampler_wait(sampler, -1, &err), 0);
+}
+
+static void write_to_the_last(int timeout_ms)
+{
+	(void)timeout_ms;
+	write_sample(nth(11), 11);
+}
+
+/* All but the last descriptor of the last ring have hung up: that one is polled, and wakes. */
+static void test_the_last_one_wakes(void **state)
+{
+	int i;
+
+	(void)state;
+	assert_works(open_with("cycles", perfev_on_process(7), PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
+	for (i = 0; i < 11; i++) {
+		nth(i)->hung_up = true;
+		assert_int_equal(perfev_sampler_wait(sampler, 0, &err), 0);
+	}
+	assert_int_equal(perfev_sampler_wait(sampler, 10, &err), 0);
+	assert_false(perfev_sampler_ended(sampler));
+	fake.on_wait = write_to_the_last;
+	assert_int_equal(perfev_sampler_wait(sampler, -1, &err), 1);
+	expect_sample(11, 3, 0);
 }
 
 /* In another order: the one that is polled lives longest, or ends first. */
@@ -252,6 +278,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_timeouts, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_wake_ups_for_nothing, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_tasks_end, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_the_last_one_wakes, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_tasks_end_backwards, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_losses, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_losses_of_old_kernels, setup, teardown),

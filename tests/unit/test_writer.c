@@ -124,12 +124,14 @@ static void expect_records(const struct recording *r, struct perfev_reader *read
 	size_t i = 0, samples = 0;
 
 	while (perfev_reader_next(reader, &record, &err) > 0) {
-		if (record.type == PERFEV_RECORD_HEADER_ATTR || record.type == PERFEV_RECORD_HEADER_FEATURE)
+		if (record.type == PERFEV_RECORD_HEADER_ATTR ||
+		    record.type == PERFEV_RECORD_HEADER_FEATURE)
 			continue; /* a stream's own */
 		assert_in_range(i, 0, r->record_count - 1);
 		assert_memory_equal(record.data, r->bytes.data + r->record_at[i++], record.size);
 		if (record.type == PERF_RECORD_SAMPLE)
-			assert_int_equal(perfev_reader_event(reader, &record), samples++ % r->event_count);
+			assert_int_equal(perfev_reader_event(reader, &record),
+					 samples++ % r->event_count);
 		if (record.type == PERFEV_RECORD_AUXTRACE)
 			assert_memory_equal(record.tail.data, "these bytes are trace...", 24);
 	}
@@ -273,9 +275,16 @@ static void test_killed(void **state)
 /* ---- sections ---------------------------------------------------------------------------------------- */
 
 static const struct perfev_build_id ids[] = {
-	{PERF_RECORD_MISC_USER, -1, 20, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
+	{PERF_RECORD_MISC_USER,
+	 -1,
+	 20,
+	 {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
 	 "/bin/a"},
-	{PERF_RECORD_MISC_KERNEL, -1, 16, {9, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}, "[kernel.kallsyms]"},
+	{PERF_RECORD_MISC_KERNEL,
+	 -1,
+	 16,
+	 {9, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1},
+	 "[kernel.kallsyms]"},
 	{PERF_RECORD_MISC_USER, 12, 8, {0, 0, 0, 0, 0, 0, 0, 8}, ""},
 };
 
@@ -505,7 +514,8 @@ static void test_wrong_order(void **state)
 	assert_fails(perfev_writer_start(writer, &err), EINVAL);
 	assert_says("started already");
 	/* an event that comes too late is not in the table that was written */
-	assert_fails(perfev_writer_add_event(writer, "late", &r->events[0].attr, NULL, 0, &err), EINVAL);
+	assert_fails(perfev_writer_add_event(writer, "late", &r->events[0].attr, NULL, 0, &err),
+		     EINVAL);
 	assert_says("late");
 	assert_fails(perfev_writer_put_feature(writer, 256, bytes, &err), EINVAL);
 	assert_fails(perfev_writer_put_string(writer, 1000, "x", &err), EINVAL);
