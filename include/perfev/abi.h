@@ -9,13 +9,16 @@
  * Numbers in brackets are the first kernel that has the item. Sources: perf_event_open(2), the
  * kernel's behaviour as tested, and the published interface header (for names and values).
  *
- * Together with <linux/perf_event.h>: include this one first, and the other is satisfied by it.
- * The other order works when the system's header is as new as this one; else the compiler says so.
+ * Together with <linux/perf_event.h>: include this one first, and the other is satisfied by it. In the
+ * other order it works with headers of Linux 7.0 and later; with older ones the compiler says so.
  */
 #ifndef PERFEV_ABI_H
 #define PERFEV_ABI_H
 
 #include <stdint.h>
+
+/* The kernel whose interface this is, as LINUX_VERSION_CODE has it. */
+#define PERFEV_ABI_LINUX 0x070300
 
 #ifdef _MSC_VER
 #define PERFEV_EXTENSION
@@ -23,18 +26,22 @@
 #define PERFEV_EXTENSION __extension__
 #endif
 
+/* Bit-fields begin at the top of a word where bytes do: by the ABIs of all these machines. */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PERFEV_BIG_ENDIAN 1
 #endif
+#elif defined(__BIG_ENDIAN__) || defined(__ARMEB__) || defined(__AARCH64EB__) || defined(__MIPSEB__)
+#define PERFEV_BIG_ENDIAN 1
 #endif
 #ifndef PERFEV_BIG_ENDIAN
 #define PERFEV_BIG_ENDIAN 0
 #endif
 
 #if defined(_LINUX_PERF_EVENT_H) || defined(_UAPI_LINUX_PERF_EVENT_H)
-#ifndef PERF_ATTR_SIZE_VER9
-#error "include <perfev/abi.h> before <linux/perf_event.h>: the system's header lacks config4 (Linux 6.19)"
+/* Constants can be added to an older header, but not members to its structs. */
+#if !defined(PERF_ATTR_SIZE_VER9) || !defined(PERF_MEM_REGION_NA)
+#error "include <perfev/abi.h> before <linux/perf_event.h>, which is older than Linux 7.0 and lacks members"
 #endif
 #define PERFEV_ABI_SYSTEM 1 /* the system's enums and structs serve; only macros are added */
 #else
@@ -46,6 +53,7 @@
 #if __has_include(<linux/types.h>)
 #include <linux/types.h> /* what includers of <linux/perf_event.h> count on */
 #include <linux/ioctl.h>
+#include <asm/byteorder.h>
 #endif
 #endif
 #endif

@@ -145,8 +145,14 @@
 
 /* ---- breakpoints: attr.bp_type and attr.bp_len ------------------------------------------------------ */
 
-/* <linux/hw_breakpoint.h> has these as enumerators; when it comes later it finds its guard set. */
-#if !defined(_LINUX_HW_BREAKPOINT_H) && !defined(_UAPI_LINUX_HW_BREAKPOINT_H)
+/* <linux/hw_breakpoint.h> has these as enumerators; when it comes later it finds its guard set, and
+ * when it came first, and is older than 4.10, macros add what it lacks. */
+#if defined(_LINUX_HW_BREAKPOINT_H) || defined(_UAPI_LINUX_HW_BREAKPOINT_H)
+#define HW_BREAKPOINT_LEN_3 3
+#define HW_BREAKPOINT_LEN_5 5
+#define HW_BREAKPOINT_LEN_6 6
+#define HW_BREAKPOINT_LEN_7 7
+#else
 #define _LINUX_HW_BREAKPOINT_H
 #define _UAPI_LINUX_HW_BREAKPOINT_H
 enum {
