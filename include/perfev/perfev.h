@@ -13,6 +13,7 @@
 #include <perfev/profile.h>
 #include <perfev/reader.h>
 #include <perfev/record.h>
+#include <perfev/regs.h>
 #include <perfev/sampler.h>
 #include <perfev/set.h>
 #include <perfev/symbols.h>
