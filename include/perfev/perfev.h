@@ -11,6 +11,7 @@
 #include <perfev/order.h>
 #include <perfev/probe.h>
 #include <perfev/profile.h>
+#include <perfev/raw.h>
 #include <perfev/reader.h>
 #include <perfev/record.h>
 #include <perfev/regs.h>
