@@ -49,8 +49,8 @@
 #define _LINUX_PERF_EVENT_H
 #define _UAPI_LINUX_PERF_EVENT_H
 #ifdef __linux__
-#if defined(__has_include)
-#if __has_include(<linux/types.h>)
+#if defined(__has_include) /* of an architecture's headers there may be but the common part */
+#if __has_include(<linux/types.h>) && __has_include(<asm/types.h>)
 #include <linux/types.h> /* what includers of <linux/perf_event.h> count on */
 #include <linux/ioctl.h>
 #include <asm/byteorder.h>
