@@ -115,7 +115,7 @@ static const struct row rows[] = {
 	 SELF, .attr = {.type = PERF_TYPE_BREAKPOINT}},
 	{EINVAL, PERFEV_WHY_COMBINATION, "this combination of options", "leave options out", SELF, SOFTWARE},
 	{ENOSPC, PERFEV_WHY_OTHER, "No space left on device", NULL, SELF, SOFTWARE},
-	{EIO, PERFEV_WHY_OTHER, "Input/output error", NULL, SELF, SOFTWARE},
+	{EFAULT, PERFEV_WHY_OTHER, "Bad address", NULL, SELF, SOFTWARE},
 };
 
 /* One line that fits, as all errors are. */
