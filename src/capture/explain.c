@@ -119,6 +119,11 @@ static bool unknown_tail(const struct facts *f)
 	return f->known_size > 0;
 }
 
+static bool idle(const struct facts *f)
+{
+	return f->attr->exclude_idle && f->attr->type != PERF_TYPE_SOFTWARE && can(f, PERFEV_CAP_PERFMON);
+}
+
 static bool tracepoint(const struct facts *f)
 {
 	return f->attr->type == PERF_TYPE_TRACEPOINT && !can(f, PERFEV_CAP_PERFMON);
@@ -170,6 +175,9 @@ static const struct row rows[] = {
 	{EPERM, unprivileged, PERFEV_WHY_CAPABILITY,
 	 "uid {uid} has no CAP_PERFMON, and perf_event_paranoid is {paranoid}",
 	 "run as root, or grant CAP_PERFMON"},
+	{EPERM, idle, PERFEV_WHY_UNSUPPORTED,
+	 "this user may open it, but its PMU cannot leave out idle time (some on arm64 say so)",
+	 "leave exclude_idle out"},
 	{EACCES, always, PERFEV_WHY_CAPABILITY,
 	 "a security module forbids it: this process has the capability",
 	 "look at the audit log (SELinux class perf_event)"},
