@@ -6,7 +6,8 @@
 
 int main(void)
 {
-	struct perf_event_attr attr = perfev_raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	struct perf_event_attr attr =
+		perfev_raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 	struct {
 		uint64_t count, enabled_ns, running_ns;
 	} now = {0, 0, 0};

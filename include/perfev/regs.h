@@ -2,13 +2,14 @@
 /*
  * perfev/regs.h - registers in samples: their numbers on every architecture, and their names
  *
- * attr.sample_regs_user and sample_regs_intr are masks of these numbers, and a sample's dump has one
- * word for each bit that is set, lowest first. The kernel has one header for each architecture; here
- * all are there at once, on any host, since a recording is often read on another machine.
+ * attr.sample_regs_user and sample_regs_intr are masks of these numbers, and a sample's dump has
+ * one word for each bit that is set, lowest first. The kernel has one header for each architecture;
+ * here all are there at once, on any host, since a recording is often read on another machine.
  *
  * The numbers have the kernel's names. Beside <asm/perf_regs.h>, either may come first; what an old
- * one lacks is added. Only PERF_REG_EXTENDED_MASK is the host's own, as there: several architectures
- * give that name to different masks. Numbers in brackets are the first kernel that has the item.
+ * one lacks is added. Only PERF_REG_EXTENDED_MASK is the host's own, as there: several
+ * architectures give that name to different masks. Numbers in brackets are the first kernel that
+ * has the item.
  */
 #ifndef PERFEV_REGS_H
 #define PERFEV_REGS_H
@@ -78,7 +79,7 @@ enum perfev_reg_arm {
 
 /* ---- arm64 ----------------------------------------------------------------------------------- */
 
-/* The dump of a 32-bit task has r0 to r12, sp, lr and pc at 0 to 15; lr, sp and pc again at 30 to 32. */
+/* A 32-bit task's dump has r0 to r12, sp, lr and pc at 0 to 15; lr, sp and pc again at 30 to 32. */
 
 #if defined(_ASM_ARM64_PERF_REGS_H) || defined(_UAPI_ASM_ARM64_PERF_REGS_H)
 #define PERF_REG_ARM64_VG           46
@@ -308,7 +309,8 @@ enum perfev_arch {
 
 /*
  * perfev_arch_of() - the architecture that a machine's name means
- * @machine: as uname(2) says it and recordings store it: "x86_64", "i686", "aarch64", "ppc64le", ...
+ * @machine: as uname(2) says it and recordings store it: "x86_64", "i686", "aarch64", "ppc64le",
+ * ...
  * @abi: set to PERF_SAMPLE_REGS_ABI_64 or _32, the word size of such a kernel; may be NULL.
  * Return: an architecture; PERFEV_ARCH_OTHER, and PERF_SAMPLE_REGS_ABI_NONE, when it is not known.
  * Since: 0.1
@@ -341,8 +343,9 @@ PERFEV_API const char *perfev_reg_name(enum perfev_arch arch, unsigned abi, unsi
 
 /*
  * perfev_reg_index() - the number of a register, by its name
- * Takes what perfev_reg_name() gives, in upper or lower case, and the names that assemblers have: "rax",
- * "eip", "a0", "$sp", "%r15". "pc" and "sp" are known everywhere, "lr" and "fp" where there is one.
+ * Takes what perfev_reg_name() gives, in upper or lower case, and the names that assemblers have:
+ * "rax", "eip", "a0", "$sp", "%r15". "pc" and "sp" are known everywhere, "lr" and "fp" where there
+ * is one.
  * Return: the number of its bit, or -ENOENT.
  * Since: 0.1
  */
@@ -350,8 +353,9 @@ PERFEV_API int perfev_reg_index(enum perfev_arch arch, unsigned abi, const char 
 
 /*
  * perfev_reg_mask() - the registers that every kernel and CPU of an architecture gives
- * For attr.sample_regs_user and sample_regs_intr; there @abi is the kernel's: a 64-bit one takes the mask
- * of PERF_SAMPLE_REGS_ABI_64 whatever its tasks are. (csky with its first ABI: up to REGS9 only.)
+ * For attr.sample_regs_user and sample_regs_intr; there @abi is the kernel's: a 64-bit one takes
+ * the mask of PERF_SAMPLE_REGS_ABI_64 whatever its tasks are. (csky with its first ABI: up to REGS9
+ * only.)
  * Return: 0 when there are none.
  * Since: 0.1
  */
@@ -359,8 +363,8 @@ PERFEV_API uint64_t perfev_reg_mask(enum perfev_arch arch, unsigned abi);
 
 /*
  * perfev_reg_mask_extended() - registers that only some CPUs and events give, beside the others
- * XMM on x86 and those of the PMU on powerpc, in sample_regs_intr only; VG on arm64 with SVE. Elsewhere
- * the kernel refuses them (-EINVAL or -EOPNOTSUPP).
+ * XMM on x86 and those of the PMU on powerpc, in sample_regs_intr only; VG on arm64 with SVE.
+ * Elsewhere the kernel refuses them (-EINVAL or -EOPNOTSUPP).
  * Return: 0 when there are none.
  * Since: 0.1
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The members of an attr by their place, for those that a kernel may not know: all after the first 64
- * bytes, which every kernel has. An attr may be larger than ours, when its owner has a newer header.
+ * The members of an attr by their place, for those that a kernel may not know: all after the first
+ * 64 bytes, which every kernel has. An attr may be larger than ours, when its owner has a newer
+ * header.
  */
 #include "attr.h"
 

@@ -90,9 +90,9 @@ size_t sys_page_size(void)
 
 int sys_task_events(bool enable)
 {
-	int r = prctl(enable ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE, 0, 0, 0, 0);
+	int option = enable ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE;
 
-	return r < 0 ? -errno : 0;
+	return prctl(option, 0, 0, 0, 0) < 0 ? -errno : 0;
 }
 
 int sys_epoll_create(void)

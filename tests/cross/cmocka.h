@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * As much of cmocka as the unit tests use, for targets that have no cmocka package: one header, no
- * library. A failed assertion ends its test, not the program. The last line that a program prints is
- * "N passed, N failed, N skipped".
+ * library. A failed assertion ends its test, not the program. The last line that a program prints
+ * is "N passed, N failed, N skipped".
  */
 #ifndef CROSS_CMOCKA_H
 #define CROSS_CMOCKA_H
@@ -72,23 +72,27 @@ CMOCKA_FORMAT static void cmocka_fail(const char *file, int line, const char *fo
 static inline void cmocka_numbers(uintmax_t a, uintmax_t b, bool equal, const char *file, int line)
 {
 	if ((a == b) != equal)
-		cmocka_fail(file, line, "0x%llx and 0x%llx", (unsigned long long)a, (unsigned long long)b);
+		cmocka_fail(file, line, "0x%llx and 0x%llx", (unsigned long long)a,
+			    (unsigned long long)b);
 }
 
-static inline void cmocka_range(uintmax_t value, uintmax_t low, uintmax_t high, const char *file, int line)
+static inline void cmocka_range(uintmax_t value, uintmax_t low, uintmax_t high, const char *file,
+				int line)
 {
 	if (value < low || value > high)
 		cmocka_fail(file, line, "%llu is not in %llu to %llu", (unsigned long long)value,
 			    (unsigned long long)low, (unsigned long long)high);
 }
 
-static inline void cmocka_strings(const char *a, const char *b, bool equal, const char *file, int line)
+static inline void cmocka_strings(const char *a, const char *b, bool equal, const char *file,
+				  int line)
 {
 	if (!a || !b || !strcmp(a, b) != equal)
 		cmocka_fail(file, line, "'%s' and '%s'", a ? a : "NULL", b ? b : "NULL");
 }
 
-static inline void cmocka_bytes(const void *a, const void *b, size_t size, bool equal, const char *file, int line)
+static inline void cmocka_bytes(const void *a, const void *b, size_t size, bool equal,
+				const char *file, int line)
 {
 	if (!memcmp(a, b, size) != equal)
 		cmocka_fail(file, line, "%u bytes differ, or do not", (unsigned)size);
@@ -98,10 +102,14 @@ static inline void cmocka_bytes(const void *a, const void *b, size_t size, bool 
 #define assert_false(condition)	     CMOCKA_TRUE(!(condition), "not " #condition)
 #define assert_null(pointer)	     CMOCKA_TRUE(!(pointer), #pointer " is not NULL")
 #define assert_non_null(pointer)     CMOCKA_TRUE(pointer, #pointer " is NULL")
-#define assert_ptr_equal(a, b)	     CMOCKA_TRUE((const void *)(a) == (const void *)(b), #a " is not " #b)
-#define assert_ptr_not_equal(a, b)   CMOCKA_TRUE((const void *)(a) != (const void *)(b), #a " is " #b)
-#define assert_int_equal(a, b)	     cmocka_numbers((uintmax_t)(a), (uintmax_t)(b), true, __FILE__, __LINE__)
-#define assert_int_not_equal(a, b)   cmocka_numbers((uintmax_t)(a), (uintmax_t)(b), false, __FILE__, __LINE__)
+#define assert_ptr_equal(a, b) \
+	CMOCKA_TRUE((const void *)(a) == (const void *)(b), #a " is not " #b)
+#define assert_ptr_not_equal(a, b) \
+	CMOCKA_TRUE((const void *)(a) != (const void *)(b), #a " is " #b)
+#define assert_int_equal(a, b) \
+	cmocka_numbers((uintmax_t)(a), (uintmax_t)(b), true, __FILE__, __LINE__)
+#define assert_int_not_equal(a, b) \
+	cmocka_numbers((uintmax_t)(a), (uintmax_t)(b), false, __FILE__, __LINE__)
 #define assert_in_range(value, low, high) \
 	cmocka_range((uintmax_t)(value), (uintmax_t)(low), (uintmax_t)(high), __FILE__, __LINE__)
 #define assert_string_equal(a, b)	 cmocka_strings(a, b, true, __FILE__, __LINE__)
@@ -160,6 +168,7 @@ static inline int cmocka_run(const struct CMUnitTest *tests, size_t count, int (
 
 #define cmocka_run_group_tests(tests, setup, teardown) \
 	cmocka_run(tests, sizeof(tests) / sizeof((tests)[0]), setup, teardown)
-#define cmocka_run_group_tests_name(name, tests, setup, teardown) cmocka_run_group_tests(tests, setup, teardown)
+#define cmocka_run_group_tests_name(name, tests, setup, teardown) \
+	cmocka_run_group_tests(tests, setup, teardown)
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The raw layer on this kernel: every request with what it does and what it is refused, each on the kind
- * of event that it needs. Whatever this user or machine lacks is a skip that names it.
+ * The raw layer on this kernel: every request with what it does and what it is refused, each on the
+ * kind of event that it needs. Whatever this user or machine lacks is a skip that names it.
  *
  * Requests that count overflows are not tried on clocks: Linux 6.16 and 6.17 can hang there.
  */
@@ -22,7 +22,8 @@
 
 static struct perf_event_attr faults(uint64_t period)
 {
-	struct perf_event_attr attr = perfev_raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
+	struct perf_event_attr attr =
+		perfev_raw_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS);
 
 	attr.disabled = 1;
 	attr.exclude_kernel = 1;
@@ -71,7 +72,7 @@ static int as_nobody(int (*call)(int fd), int fd)
 	return -WEXITSTATUS(status);
 }
 
-/* ---- records of a ring, without the library's help --------------------------------------------- */
+/* ---- records of a ring, without the library's help ------------------------------------------- */
 
 struct tally {
 	unsigned samples, lost, others;
@@ -188,7 +189,7 @@ static void test_flags_of_open(void **state)
 	perfev_raw_close(-1);
 }
 
-/* ---- ENABLE, DISABLE, RESET ------------------------------------------------------------------- */
+/* ---- ENABLE, DISABLE, RESET ------------------------------------------------------------------ */
 
 static void test_start_stop_reset(void **state)
 {
@@ -273,7 +274,8 @@ static void test_every_read_format(void **state)
 	(void)state;
 	for (format = 0; format < PERF_FORMAT_MAX; format++) {
 		struct perf_event_attr attr = faults(0);
-		size_t each = 1 + one_if(format & PERF_FORMAT_ID) + one_if(format & PERF_FORMAT_LOST);
+		size_t each =
+			1 + one_if(format & PERF_FORMAT_ID) + one_if(format & PERF_FORMAT_LOST);
 		size_t times = one_if(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
 			       one_if(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 		size_t words = format & PERF_FORMAT_GROUP ? 1 + times + 2 * each : times + each;
@@ -434,7 +436,7 @@ static void test_refresh(void **state)
 	perfev_raw_close(fd);
 }
 
-/* ---- SET_OUTPUT, PAUSE_OUTPUT ------------------------------------------------------------------- */
+/* ---- SET_OUTPUT, PAUSE_OUTPUT ---------------------------------------------------------------- */
 
 /* 32 bits on a kernel of 64. */
 static bool narrow_program(void)
@@ -577,7 +579,7 @@ static void test_all_of_this_thread(void **state)
 	perfev_raw_close(b);
 }
 
-/* ---- MODIFY_ATTRIBUTES -------------------------------------------------------------------------- */
+/* ---- MODIFY_ATTRIBUTES ----------------------------------------------------------------------- */
 
 static volatile int watched[2];
 
@@ -685,9 +687,9 @@ static void test_modifying_with_a_new_member(void **state)
 	perfev_raw_close(fd);
 }
 
-/* ---- SET_FILTER, SET_BPF, QUERY_BPF ---------------------------------------------------------------- */
+/* ---- SET_FILTER, SET_BPF, QUERY_BPF ---------------------------------------------------------- */
 
-/* The id of a tracepoint, from tracefs; where it is not mounted, from a mount that only this process has. */
+/* The id of a tracepoint, from tracefs; where that is not mounted, from a mount of this process. */
 static uint64_t tracepoint(const char *name)
 {
 	static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
@@ -842,7 +844,7 @@ static void test_bpf_on_a_tracepoint(void **state)
 	free(query);
 }
 
-/* ---- nothing is left ---------------------------------------------------------------------------- */
+/* ---- nothing is left ------------------------------------------------------------------------- */
 
 static void test_nothing_is_left_behind(void **state)
 {

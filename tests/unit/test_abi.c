@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's interface as this compiler lays it out: sizes, offsets, and for each bit-field the bytes
- * that change when it is set. What is expected is written down here, for both byte orders; that it is
- * right is shown by the same test with the kernel's own header in place of ours (-DWITH_SYSTEM_HEADER),
- * which tests/cross does for each target that has one.
+ * The kernel's interface as this compiler lays it out: sizes, offsets, and for each bit-field the
+ * bytes that change when it is set. What is expected is written down here, for both byte orders;
+ * that it is right is shown by the same test with the kernel's own header in place of ours
+ * (-DWITH_SYSTEM_HEADER), which tests/cross does for each target that has one.
  */
 #ifdef WITH_SYSTEM_HEADER
 #include <setjmp.h>
@@ -43,7 +43,7 @@ static int big_endian(void)
 /* ---- bits ------------------------------------------------------------------------------------ */
 
 /* How a word's bits are counted: by C's bit-fields, which begin at the first byte's low end or, on
- * big-endian machines, at its high end; or as a number, whose bits are where the machine has them. */
+ * big-endian machines, at its high end; or as a number, whose bits are where the machine has it. */
 enum counted { AS_FIELDS, AS_NUMBER };
 
 static void set_expected(unsigned char *bytes, size_t word_bytes, unsigned bit, enum counted how)
@@ -200,8 +200,8 @@ static void test_a_data_source_is_a_number(void **state)
 	(void)state;
 	source.val = PERF_MEM_S(OP, LOAD) | PERF_MEM_S(LVL, HIT) | PERF_MEM_S(LVL, L1) |
 		     PERF_MEM_S(SNOOP, HITM) | PERF_MEM_S(LOCK, NA) | PERF_MEM_S(TLB, HIT) |
-		     PERF_MEM_S(LVLNUM, RAM) | PERF_MEM_S(REMOTE, REMOTE) | PERF_MEM_S(SNOOPX, FWD) |
-		     PERF_MEM_S(BLK, DATA) | PERF_MEM_S(HOPS, 0);
+		     PERF_MEM_S(LVLNUM, RAM) | PERF_MEM_S(REMOTE, REMOTE) |
+		     PERF_MEM_S(SNOOPX, FWD) | PERF_MEM_S(BLK, DATA) | PERF_MEM_S(HOPS, 0);
 	assert_true(source.val == UINT64_C(0xa7a09800142));
 	assert_int_equal(source.mem_op, PERF_MEM_OP_LOAD);
 	assert_int_equal(source.mem_lvl, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L1);

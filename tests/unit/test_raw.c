@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The raw layer on a kernel that is written here: what goes over the border, for every request, and how
- * kernels that know less answer. tests/live/test_raw.c is the same on a real one.
+ * The raw layer on a kernel that is written here: what goes over the border, for every request, and
+ * how kernels that know less answer. tests/live/test_raw.c is the same on a real one.
  */
 #include "test.h"
 
@@ -209,7 +209,8 @@ static void test_a_member_of_the_future(void **state)
 	future.bytes[199] = 1;
 	future.bytes[200] = 1; /* is not part of it */
 	assert_int_equal(perfev_raw_open(&future.attr, 0, -1, -1, 0), -E2BIG);
-	assert_string_equal(perfev_raw_unknown(&future.attr, 200), "a member newer than this library");
+	assert_string_equal(perfev_raw_unknown(&future.attr, 200),
+			    "a member newer than this library");
 	future.bytes[199] = 0;
 	future.attr.size = 200;
 	assert_int_equal(perfev_raw_open(&future.attr, 0, -1, -1, 0), 7);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names of sampled registers. Each architecture is a row: its names by number, as perf prints them,
- * the masks of what its kernels give, and what else its registers are called. A row serves both word
- * sizes, but for arm64, whose 32-bit tasks have the registers of arm.
+ * the masks of what its kernels give, and what else its registers are called. A row serves both
+ * word sizes, but for arm64, whose 32-bit tasks have the registers of arm.
  */
 #include <perfev/regs.h>
 
@@ -127,7 +127,8 @@ static const struct alias loongarch_aliases[] = {
 };
 
 static const struct alias s390_aliases[] = {
-	FROM_TO("f", 0, 15, S390_FP0), ONE("sp", S390_R15), ONE("lr", S390_R14), ONE("fp", S390_R11),
+	FROM_TO("f", 0, 15, S390_FP0), ONE("sp", S390_R15), ONE("lr", S390_R14),
+	ONE("fp", S390_R11),
 };
 
 static const struct alias mips_aliases[] = {
@@ -155,7 +156,8 @@ struct machine {
 #define BIT(bit)   (UINT64_C(1) << (bit))
 
 #define X86_32	  BELOW(PERF_REG_X86_32_MAX)
-#define X86_64	  (BELOW(PERF_REG_X86_64_MAX) & ~(UINT64_C(15) << PERF_REG_X86_DS)) /* no DS to GS */
+/* without DS to GS */
+#define X86_64	  (BELOW(PERF_REG_X86_64_MAX) & ~(UINT64_C(15) << PERF_REG_X86_DS))
 #define X86_XMM	  (~BELOW(PERF_REG_X86_XMM0))
 #define ARM64_ALL BELOW(PERF_REG_ARM64_MAX)
 /* the kernel cannot read those that it uses itself */
