@@ -3,7 +3,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 export DESTDIR
 
-.PHONY: all demo test bench install clean fuzz check
+.PHONY: all demo test test-cross bench install clean fuzz check
 
 all: configure
 	@ninja -C $(BUILD)
@@ -25,6 +25,11 @@ test:
 	@scripts/configure $(BUILD) $(PREFIX)
 	@ninja -C $(BUILD)
 	@tests/run $(BUILD)
+
+# the same on other machines, as far as their compilers are there: tests/cross/run --help says what
+test-cross:
+	@scripts/deps build cross
+	@tests/cross/run $(TARGETS)
 
 bench: all
 	@bench/run $(BUILD)

@@ -10,12 +10,15 @@
  * kernel's behaviour as tested, and the published interface header (for names and values).
  *
  * Together with <linux/perf_event.h>: include this one first, and the other is satisfied by it.
- * The other order works when the system's header is as new as this one; else the compiler says so.
+ * The other order works with headers of Linux 7.0 and later; else the compiler says so.
  */
 #ifndef PERFEV_ABI_H
 #define PERFEV_ABI_H
 
 #include <stdint.h>
+
+/* The kernel whose interface this is, as LINUX_VERSION_CODE has it. */
+#define PERFEV_ABI_LINUX 0x070300
 
 #ifdef _MSC_VER
 #define PERFEV_EXTENSION
@@ -23,18 +26,22 @@
 #define PERFEV_EXTENSION __extension__
 #endif
 
+/* Bit-fields begin at the top of a word where bytes do: by the ABIs of all these machines. */
 #if defined(__BYTE_ORDER__) && defined(__ORDER_BIG_ENDIAN__)
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define PERFEV_BIG_ENDIAN 1
 #endif
+#elif defined(__BIG_ENDIAN__) || defined(__ARMEB__) || defined(__AARCH64EB__) || defined(__MIPSEB__)
+#define PERFEV_BIG_ENDIAN 1
 #endif
 #ifndef PERFEV_BIG_ENDIAN
 #define PERFEV_BIG_ENDIAN 0
 #endif
 
 #if defined(_LINUX_PERF_EVENT_H) || defined(_UAPI_LINUX_PERF_EVENT_H)
-#ifndef PERF_ATTR_SIZE_VER9
-#error "include <perfev/abi.h> before <linux/perf_event.h>: the system's header lacks config4 (Linux 6.19)"
+/* Constants can be added to an older header, but not members to its structs. */
+#if !defined(PERF_ATTR_SIZE_VER9) || !defined(PERF_MEM_REGION_NA)
+#error "include <perfev/abi.h> before <linux/perf_event.h>: the system's is older than Linux 7.0"
 #endif
 #define PERFEV_ABI_SYSTEM 1 /* the system's enums and structs serve; only macros are added */
 #else
@@ -42,16 +49,17 @@
 #define _LINUX_PERF_EVENT_H
 #define _UAPI_LINUX_PERF_EVENT_H
 #ifdef __linux__
-#if defined(__has_include)
-#if __has_include(<linux/types.h>)
+#if defined(__has_include) /* of an architecture's headers there may be but the common part */
+#if __has_include(<linux/types.h>) && __has_include(<asm/types.h>)
 #include <linux/types.h> /* what includers of <linux/perf_event.h> count on */
 #include <linux/ioctl.h>
+#include <asm/byteorder.h>
 #endif
 #endif
 #endif
 #endif
 
-/* ---- attr sizes: bytes of struct perf_event_attr, and what the step added ------------------- */
+/* ---- attr sizes: bytes of struct perf_event_attr, and what the step added -------------------- */
 
 #if !PERFEV_ABI_SYSTEM
 #define PERF_ATTR_SIZE_VER0 64	/* [2.6.32] */
@@ -65,7 +73,7 @@
 #define PERF_ATTR_SIZE_VER8 136 /* [6.3] config3 */
 #define PERF_ATTR_SIZE_VER9 144 /* [6.19] config4 */
 
-/* ---- what is counted ------------------------------------------------------------------------ */
+/* ---- what is counted ------------------------------------------------------------------------- */
 
 enum perf_type_id {
 	PERF_TYPE_HARDWARE = 0,
@@ -305,7 +313,7 @@ enum perf_sample_regs_abi { /* the word before a register dump */
 #define PERF_TXN_ABORT_MASK	(UINT64_C(0xffffffff) << 32)
 #define PERF_TXN_ABORT_SHIFT	32
 
-/* ---- call chains: marks among the addresses; a value >= PERF_CONTEXT_MAX is a mark ------------ */
+/* ---- call chains: marks among the addresses; a value >= PERF_CONTEXT_MAX is a mark ----------- */
 
 #define PERF_CONTEXT_HV		   UINT64_C(0xffffffffffffffe0)
 #define PERF_CONTEXT_KERNEL	   UINT64_C(0xffffffffffffff80)
@@ -413,7 +421,7 @@ enum perf_event_ioc_flags { PERF_IOC_FLAG_GROUP = 1U << 0 };
 #define PERF_FLAG_PID_CGROUP  (1UL << 2) /* [2.6.39] */
 #define PERF_FLAG_FD_CLOEXEC  (1UL << 3) /* [3.14] */
 
-/* ---- the control page of a mapped event -------------------------------------------------------- */
+/* ---- the control page of a mapped event ------------------------------------------------------ */
 
 struct perf_event_mmap_page {
 	uint32_t version;
@@ -452,7 +460,7 @@ struct perf_event_mmap_page {
 	uint64_t aux_size;
 };
 
-/* ---- records ------------------------------------------------------------------------------------ */
+/* ---- records --------------------------------------------------------------------------------- */
 
 struct perf_event_header {
 	uint32_t type;
@@ -545,7 +553,7 @@ enum perf_bpf_event_type {
 #define PERF_AUX_FLAG_CORESIGHT_FORMAT_CORESIGHT 0x0000
 #define PERF_AUX_FLAG_CORESIGHT_FORMAT_RAW	 0x0100
 
-/* ---- SAMPLE_DATA_SRC: one 64-bit number, the same on both byte orders ---------------------------- */
+/* ---- SAMPLE_DATA_SRC: one 64-bit number, the same on both byte orders ------------------------ */
 
 union perf_mem_data_src {
 	uint64_t val;
@@ -562,7 +570,7 @@ union perf_mem_data_src {
 	};
 };
 
-/* ---- a branch: 24 bytes; the third word fills from the top on big-endian kernels ------------------ */
+/* ---- a branch: 24 bytes; the third word fills from the top on big-endian kernels ------------- */
 
 struct perf_branch_entry {
 	uint64_t from;
@@ -571,7 +579,7 @@ struct perf_branch_entry {
 		new_type : 4, priv : 3, reserved : 31;
 };
 
-/* ---- SAMPLE_WEIGHT_STRUCT: the parts of the same 64-bit number ------------------------------------ */
+/* ---- SAMPLE_WEIGHT_STRUCT: the parts of the same 64-bit number ------------------------------- */
 
 union perf_sample_weight {
 	uint64_t full;

@@ -10,7 +10,7 @@
 #error "include <perfev/abi.h>"
 #endif
 
-/* ---- fields of perf_mem_data_src: PERF_MEM_S(OP, LOAD) puts a value in its place ------------------ */
+/* ---- fields of perf_mem_data_src: PERF_MEM_S(OP, LOAD) puts a value in its place ------------- */
 
 #ifndef PERF_MEM_S
 #define PERF_MEM_S(a, s) (((uint64_t)PERF_MEM_##a##_##s) << PERF_MEM_##a##_SHIFT)
@@ -143,10 +143,16 @@
 #define PERF_MEM_REGION_SHIFT	    46
 #endif
 
-/* ---- breakpoints: attr.bp_type and attr.bp_len ------------------------------------------------------ */
+/* ---- breakpoints: attr.bp_type and attr.bp_len ----------------------------------------------- */
 
-/* <linux/hw_breakpoint.h> has these as enumerators; when it comes later it finds its guard set. */
-#if !defined(_LINUX_HW_BREAKPOINT_H) && !defined(_UAPI_LINUX_HW_BREAKPOINT_H)
+/* <linux/hw_breakpoint.h> has these as enumerators; when it comes later it finds its guard set, and
+ * when it came first, and is older than 4.10, macros add what it lacks. */
+#if defined(_LINUX_HW_BREAKPOINT_H) || defined(_UAPI_LINUX_HW_BREAKPOINT_H)
+#define HW_BREAKPOINT_LEN_3 3
+#define HW_BREAKPOINT_LEN_5 5
+#define HW_BREAKPOINT_LEN_6 6
+#define HW_BREAKPOINT_LEN_7 7
+#else
 #define _LINUX_HW_BREAKPOINT_H
 #define _UAPI_LINUX_HW_BREAKPOINT_H
 enum {
@@ -170,7 +176,7 @@ enum {
 };
 #endif
 
-/* ---- ioctl numbers: direction bits differ by architecture -------------------------------------------- */
+/* ---- ioctl numbers: direction bits differ by architecture ------------------------------------ */
 
 #if defined(__powerpc__) || defined(__mips__) || defined(__sparc__) || defined(__alpha__)
 #define PERFEV_IOC_NONE	     1U

@@ -37,7 +37,9 @@
 #define PERFEV_API
 #endif
 
-#ifdef __GNUC__
+#if defined(__MINGW32__) && !defined(__clang__) /* whose printf is not C's, unless it is asked for */
+#define PERFEV_PRINTF(text, args) __attribute__((format(gnu_printf, text, args)))
+#elif defined(__GNUC__)
 #define PERFEV_PRINTF(text, args) __attribute__((format(printf, text, args)))
 #else
 #define PERFEV_PRINTF(text, args)

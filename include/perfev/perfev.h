@@ -12,8 +12,10 @@
 #include <perfev/pmu.h>
 #include <perfev/probe.h>
 #include <perfev/profile.h>
+#include <perfev/raw.h>
 #include <perfev/reader.h>
 #include <perfev/record.h>
+#include <perfev/regs.h>
 #include <perfev/sampler.h>
 #include <perfev/set.h>
 #include <perfev/symbols.h>

@@ -9,6 +9,7 @@
 #include "explain.h"
 
 #include "base/error.h"
+#include "decode/attr.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,6 +119,11 @@ static bool unknown_tail(const struct facts *f)
 	return f->known_size > 0;
 }
 
+static bool idle(const struct facts *f)
+{
+	return f->attr->exclude_idle && f->attr->type != PERF_TYPE_SOFTWARE && can(f, PERFEV_CAP_PERFMON);
+}
+
 static bool tracepoint(const struct facts *f)
 {
 	return f->attr->type == PERF_TYPE_TRACEPOINT && !can(f, PERFEV_CAP_PERFMON);
@@ -169,6 +175,9 @@ static const struct row rows[] = {
 	{EPERM, unprivileged, PERFEV_WHY_CAPABILITY,
 	 "uid {uid} has no CAP_PERFMON, and perf_event_paranoid is {paranoid}",
 	 "run as root, or grant CAP_PERFMON"},
+	{EPERM, idle, PERFEV_WHY_UNSUPPORTED,
+	 "this user may open it, but its PMU cannot leave out idle time (some on arm64 say so)",
+	 "leave exclude_idle out"},
 	{EACCES, always, PERFEV_WHY_CAPABILITY,
 	 "a security module forbids it: this process has the capability",
 	 "look at the audit log (SELinux class perf_event)"},
@@ -198,7 +207,7 @@ static const struct row rows[] = {
 	{ENFILE, always, PERFEV_WHY_FILES, "the system's table of open files is full",
 	 "raise sysctl fs.file-max"},
 	{E2BIG, unknown_tail, PERFEV_WHY_OLD_KERNEL,
-	 "this kernel knows {known} bytes of the attr, and a field beyond is set",
+	 "this kernel knows {known} bytes of the attr, and {member} beyond them is set",
 	 "leave the newer option out"},
 	{E2BIG, always, PERFEV_WHY_COMBINATION, "the group is too large: reading it needs over 16 KiB",
 	 "split the group"},
@@ -213,6 +222,14 @@ static const struct row rows[] = {
 	 "the kernel does not take this combination of options for this event",
 	 "leave options out until it opens"},
 };
+
+/* What the kernel does not know of the attr. */
+static void put_member(const struct facts *f, char *to, size_t size)
+{
+	const char *member = attr_set_beyond(f->attr, f->known_size, f->attr->size);
+
+	snprintf(to, size, "%s", member ? member : "a field");
+}
 
 /* The value of a name in braces. */
 static void put_fact(const struct facts *f, const char *name, char *to, size_t size)
@@ -242,6 +259,8 @@ static void put_fact(const struct facts *f, const char *name, char *to, size_t s
 	to[0] = 0;
 	if (!strcmp(name, "need") && f->need_files)
 		snprintf(to, size, ", and %u more are needed", f->need_files);
+	if (!strcmp(name, "member"))
+		put_member(f, to, size);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		if (!strcmp(numbers[i].name, name)) {
 			if (numbers[i].value == INT64_MIN)

@@ -187,7 +187,7 @@ static int make_layouts(struct perfev_sampler *sampler, struct perfev_error *err
 
 static void put_id(struct perfev_sampler *sampler, uint64_t id, uint32_t row)
 {
-	size_t at = hash_u64(id) & sampler->id_mask;
+	size_t at = (size_t)hash_u64(id) & sampler->id_mask;
 
 	while (sampler->ids[at].id)
 		at = (at + 1) & sampler->id_mask;
@@ -444,7 +444,7 @@ static uint64_t record_id(const struct perfev_record *record)
 
 static int row_of(const struct perfev_sampler *sampler, uint64_t id)
 {
-	size_t at = hash_u64(id) & sampler->id_mask;
+	size_t at = (size_t)hash_u64(id) & sampler->id_mask;
 
 	for (; id && sampler->ids[at].id; at = (at + 1) & sampler->id_mask)
 		if (sampler->ids[at].id == id)

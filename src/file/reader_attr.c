@@ -68,7 +68,7 @@ void reader_attr_swap(struct perf_event_attr *attr)
 
 static void put_slot(struct perfev_reader *reader, uint64_t id, uint32_t slot)
 {
-	size_t mask = reader->id_size - 1, at = hash_u64(id) & mask;
+	size_t mask = reader->id_size - 1, at = (size_t)hash_u64(id) & mask;
 
 	while (reader->id_slots[at] && reader->id_keys[at] != id)
 		at = (at + 1) & mask;
@@ -109,7 +109,7 @@ int reader_find_id(const struct perfev_reader *reader, uint64_t id)
 
 	if (!reader->id_size)
 		return -1;
-	for (at = hash_u64(id) & mask; reader->id_slots[at]; at = (at + 1) & mask)
+	for (at = (size_t)hash_u64(id) & mask; reader->id_slots[at]; at = (at + 1) & mask)
 		if (reader->id_keys[at] == id)
 			return (int)reader->id_slots[at] - 1;
 	return -1;

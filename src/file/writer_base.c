@@ -7,6 +7,10 @@
 
 #include <errno.h>
 
+#ifndef EDQUOT /* Windows has no quotas */
+#define EDQUOT ENOSPC
+#endif
+
 int writer_failed(const struct perfev_writer *writer, int r, struct perfev_error *err)
 {
 	const char *name = writer->output.stream ? "standard output" : writer->path;

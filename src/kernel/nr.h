@@ -36,8 +36,17 @@
 #define NR_PERF_EVENT_OPEN 327
 #elif defined(__microblaze__)
 #define NR_PERF_EVENT_OPEN 366
-#else /* the generic table: arm64, riscv, loongarch, csky, arc, openrisc, nios2 */
-#define NR_PERF_EVENT_OPEN 241
+#elif defined(__ia64__) /* left the kernel in 6.7 */
+#define NR_PERF_EVENT_OPEN 1352
+#elif defined(__aarch64__) || defined(__riscv) || defined(__loongarch__) || defined(__csky__) ||   \
+	defined(__arc__) || defined(__or1k__) || defined(__nios2__) || defined(__hexagon__)
+#define NR_PERF_EVENT_OPEN 241 /* the table that newer architectures share */
+#else /* newer than this file; a guess would make another call */
+#include <sys/syscall.h>
+#ifndef SYS_perf_event_open
+#error "the number of perf_event_open on this architecture is not known: add it"
+#endif
+#define NR_PERF_EVENT_OPEN SYS_perf_event_open
 #endif
 
 #endif

@@ -15,12 +15,19 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
+
+/* The wrong number is the number of another call, which would then be made. */
+#ifdef SYS_perf_event_open
+_Static_assert(NR_PERF_EVENT_OPEN == SYS_perf_event_open, "perf_event_open has another number");
+#endif
+_Static_assert(sizeof(off_t) == 8, "offsets of mappings have 64 bits: -D_FILE_OFFSET_BITS=64");
 
 int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
 			unsigned long flags)
@@ -71,15 +78,21 @@ int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 	return 0;
 }
 
-void sys_munmap(void *at, size_t size)
+int sys_munmap(void *at, size_t size)
 {
-	if (at)
-		munmap(at, size);
+	return at && munmap(at, size) < 0 ? -errno : 0;
 }
 
 size_t sys_page_size(void)
 {
 	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+int sys_task_events(bool enable)
+{
+	int option = enable ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE;
+
+	return prctl(option, 0, 0, 0, 0) < 0 ? -errno : 0;
 }
 
 int sys_epoll_create(void)

@@ -21,8 +21,11 @@ void sys_close(int fd);
 
 /* A shared mapping of a descriptor. */
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset);
-void sys_munmap(void *at, size_t size);
+int sys_munmap(void *at, size_t size);
 size_t sys_page_size(void);
+
+/* prctl(2): start or stop every event that this thread opened. */
+int sys_task_events(bool enable);
 
 /* An epoll set; each descriptor stands under a number. */
 struct sys_ready {

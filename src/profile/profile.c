@@ -47,10 +47,10 @@ void perfev_profile_free(struct perfev_profile *profile)
 
 /* ---- hash tables ---------------------------------------------------------------------------------------- */
 
-static uint64_t frame_hash(const char *symbol, const char *module, uint64_t address, uint32_t kind)
+static size_t frame_hash(const char *symbol, const char *module, uint64_t address, uint32_t kind)
 {
 	/* interned names: the address of the text stands for it */
-	return hash_pair(hash_pair((uintptr_t)symbol, (uintptr_t)module), address * 4 + kind);
+	return (size_t)hash_pair(hash_pair((uintptr_t)symbol, (uintptr_t)module), address * 4 + kind);
 }
 
 static int grow_frames(struct perfev_profile *p)
@@ -82,7 +82,7 @@ static int grow_nodes(struct perfev_profile *p)
 	if (!slots)
 		return -ENOMEM;
 	for (i = 0; i < p->node_count; i++) {
-		at = hash_pair(p->nodes[i].parent, p->nodes[i].frame) & (count - 1);
+		at = (size_t)hash_pair(p->nodes[i].parent, p->nodes[i].frame) & (count - 1);
 		while (slots[at])
 			at = (at + 1) & (count - 1);
 		slots[at] = (uint32_t)i + 1;
@@ -216,7 +216,7 @@ static int child_of(struct perfev_profile *p, uint32_t parent, uint32_t frame, u
 
 	if (p->node_count * 2 >= p->node_slot_count && grow_nodes(p) < 0)
 		return -ENOMEM;
-	at = hash_pair(parent, frame) & (p->node_slot_count - 1);
+	at = (size_t)hash_pair(parent, frame) & (p->node_slot_count - 1);
 	for (; p->node_slots[at]; at = (at + 1) & (p->node_slot_count - 1)) {
 		const struct node *n = &p->nodes[p->node_slots[at] - 1];
 

@@ -140,7 +140,7 @@ static int grow_nameless(struct perfev_symbols *s)
 		if (!s->nameless[i])
 			continue;
 		frame = &s->frames[s->nameless[i] - 1];
-		at = hash_pair(frame->module_id, frame->address) & (size - 1);
+		at = (size_t)hash_pair(frame->module_id, frame->address) & (size - 1);
 		while (slots[at])
 			at = (at + 1) & (size - 1);
 		slots[at] = s->nameless[i];
@@ -160,7 +160,7 @@ static int nameless_frame(struct perfev_symbols *s, uint32_t module, uint64_t ad
 
 	if (s->nameless_count * 2 >= s->nameless_size && grow_nameless(s) < 0)
 		return -ENOMEM;
-	at = hash_pair(module, address) & (s->nameless_size - 1);
+	at = (size_t)hash_pair(module, address) & (s->nameless_size - 1);
 	for (; s->nameless[at]; at = (at + 1) & (s->nameless_size - 1)) {
 		const struct perfev_frame *old = &s->frames[s->nameless[at] - 1];
 

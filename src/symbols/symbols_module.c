@@ -48,9 +48,9 @@ static void find_vdso(struct module *module)
 #endif
 }
 
-static uint64_t module_hash(const char *name, const uint8_t *id, uint8_t id_size)
+static size_t module_hash(const char *name, const uint8_t *id, uint8_t id_size)
 {
-	return hash_pair(hash_bytes(name, strlen(name)), id_size ? hash_bytes(id, id_size) : 0);
+	return (size_t)hash_pair(hash_bytes(name, strlen(name)), id_size ? hash_bytes(id, id_size) : 0);
 }
 
 static bool is_module(const struct module *module, const char *name, const uint8_t *id,

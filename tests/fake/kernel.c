@@ -280,7 +280,7 @@ int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 	return 0;
 }
 
-void sys_munmap(void *at, size_t size)
+int sys_munmap(void *at, size_t size)
 {
 	int i;
 
@@ -291,7 +291,7 @@ void sys_munmap(void *at, size_t size)
 			free(at);
 			fake.events[i].page = NULL;
 			fake.unmaps++;
-			return;
+			return 0;
 		}
 	abort(); /* what was not mapped */
 }

@@ -7,7 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
 #include <sys/mman.h>
+#endif
 
 #define BYTES_MAX 65536
 
@@ -119,14 +124,35 @@ struct guard {
 	size_t size;
 };
 
+#ifdef _WIN32
 static inline bool guard_open(struct guard *guard)
 {
-	guard->size = BYTES_MAX + 4096;
+	DWORD before;
+
+	guard->size = BYTES_MAX + 65536; /* of pages of any size */
+	guard->pages = VirtualAlloc(NULL, guard->size + 65536, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+	return guard->pages && VirtualProtect(guard->pages + guard->size, 65536, PAGE_NOACCESS, &before);
+}
+
+static inline void guard_close(struct guard *guard)
+{
+	VirtualFree(guard->pages, 0, MEM_RELEASE);
+}
+#else
+static inline bool guard_open(struct guard *guard)
+{
+	guard->size = BYTES_MAX + 65536; /* of pages of any size */
 	guard->pages = (unsigned char *)mmap(NULL, guard->size + 65536, PROT_READ | PROT_WRITE,
 					     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return guard->pages != (unsigned char *)MAP_FAILED &&
 	       mprotect(guard->pages + guard->size, 65536, PROT_NONE) == 0;
 }
+
+static inline void guard_close(struct guard *guard)
+{
+	munmap(guard->pages, guard->size + 65536);
+}
+#endif
 
 /* The bytes again, directly before the wall. */
 static inline const unsigned char *guard_put(const struct guard *guard, const void *data, size_t size)
@@ -136,11 +162,6 @@ static inline const unsigned char *guard_put(const struct guard *guard, const vo
 	if (size)
 		memcpy(at, data, size);
 	return at;
-}
-
-static inline void guard_close(struct guard *guard)
-{
-	munmap(guard->pages, guard->size + 65536);
 }
 
 #endif
