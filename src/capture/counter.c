@@ -12,8 +12,8 @@
 #include <string.h>
 
 struct perfev_counter {
-	struct perf_event_attr attr;
-	char *name;
+	struct perfev_event *event;  /* a copy: its attr may point to texts that it owns */
+	struct perf_event_attr attr; /* as opened */
 	int fd;
 	uint32_t dropped;
 };
@@ -23,6 +23,11 @@ static int check_target(const struct perfev_event *event, const struct perfev_ta
 {
 	bool one = on->id_count == 0 && on->cpu_count == 0 && on->kind != PERFEV_TARGET_PROCESS;
 
+	if (event->tool)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot open %s: it is a time that perfev stat takes, and no event; use "
+				 "clock_gettime() or getrusage()",
+				 event->name);
 	if (one && (on->kind == PERFEV_TARGET_TASK || on->cpu >= 0))
 		return 0;
 	return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
@@ -34,7 +39,7 @@ static int check_target(const struct perfev_event *event, const struct perfev_ta
 static int open_counter(struct perfev_counter *counter, const struct perfev_target *on,
 			uint32_t may_drop, struct perfev_error *err)
 {
-	struct open_request request = {counter->name,
+	struct open_request request = {counter->event,
 				       &counter->attr,
 				       on->kind == PERFEV_TARGET_CPU ? -1 : on->id,
 				       on->cpu,
@@ -65,10 +70,11 @@ int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *
 	if (!counter)
 		return error_memory(err);
 	counter->fd = -1;
-	counter->attr = event->attr;
-	counter->attr.size = sizeof(counter->attr);
-	counter->name = strdup(event->name);
-	r = counter->name ? open_counter(counter, &on, full.may_drop, err) : error_memory(err);
+	r = perfev_event_copy(&counter->event, event, err);
+	if (r == 0) {
+		counter->attr = counter->event->attr;
+		r = open_counter(counter, &on, full.may_drop, err);
+	}
 	if (r < 0) {
 		perfev_counter_close(counter);
 		return r;
@@ -82,7 +88,7 @@ void perfev_counter_close(struct perfev_counter *counter)
 	if (!counter)
 		return;
 	sys_close(counter->fd);
-	free(counter->name);
+	perfev_event_free(counter->event);
 	free(counter);
 }
 
@@ -91,7 +97,7 @@ static int control(struct perfev_counter *counter, unsigned request, const char 
 {
 	int r = sys_ioctl(counter->fd, request, 0);
 
-	return r < 0 ? error_errno(err, r, "cannot %s %s", verb, counter->name) : 0;
+	return r < 0 ? error_errno(err, r, "cannot %s %s", verb, counter->event->name) : 0;
 }
 
 int perfev_counter_start(struct perfev_counter *counter, struct perfev_error *err)
@@ -114,7 +120,7 @@ int perfev_counter_read(const struct perfev_counter *counter, struct perfev_read
 {
 	int r = reading_take(ret, counter->fd, &counter->attr);
 
-	return r < 0 ? error_errno(err, r, "cannot read %s", counter->name) : 0;
+	return r < 0 ? error_errno(err, r, "cannot read %s", counter->event->name) : 0;
 }
 
 int perfev_counter_fd(const struct perfev_counter *counter)

@@ -6,13 +6,11 @@
  * Order matters: what would still be refused after another remedy comes first, so that a user who
  * follows the advice is not refused a second time.
  */
-#include "explain.h"
+#include "explain_text.h"
 
 #include "base/error.h"
-#include "decode/attr.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 struct row {
@@ -94,24 +92,30 @@ static bool rate(const struct facts *f)
 	       f->attr->sample_freq > (uint64_t)f->system.max_sample_rate;
 }
 
+/* A field is at fault, as far as trying has told. */
+static bool may_blame(const struct facts *f, const char *field)
+{
+	unsigned i;
+
+	for (i = 0; i < f->fault.count; i++)
+		if (!strncmp(f->fault.names[i], field, strlen(field)))
+			return true;
+	return f->fault.count == 0;
+}
+
 static bool precise(const struct facts *f)
 {
-	return f->attr->precise_ip > 0;
+	return f->attr->precise_ip > 0 && may_blame(f, "precise_ip");
 }
 
 static bool branches(const struct facts *f)
 {
-	return f->attr->sample_type & PERF_SAMPLE_BRANCH_STACK;
+	return (f->attr->sample_type & PERF_SAMPLE_BRANCH_STACK) && may_blame(f, "PERF_SAMPLE_BRANCH_STACK");
 }
 
 static bool sampling(const struct facts *f)
 {
-	return f->attr->sample_period > 0;
-}
-
-static bool breakpoint(const struct facts *f)
-{
-	return f->attr->type == PERF_TYPE_BREAKPOINT;
+	return f->attr->sample_period > 0 && may_blame(f, "sample_period");
 }
 
 static bool unknown_tail(const struct facts *f)
@@ -127,6 +131,148 @@ static bool idle(const struct facts *f)
 static bool tracepoint(const struct facts *f)
 {
 	return f->attr->type == PERF_TYPE_TRACEPOINT && !can(f, PERFEV_CAP_PERFMON);
+}
+
+/* ---- what the attr says ------------------------------------------------------------------------------- */
+
+static bool x86(const struct facts *f)
+{
+	return !strcmp(f->system.arch, "x86_64") || (f->system.arch[0] == 'i' && strstr(f->system.arch, "86"));
+}
+
+static bool no_target(const struct facts *f)
+{
+	return f->pid == -1 && f->cpu == -1;
+}
+
+static bool breakpoint(const struct facts *f)
+{
+	return f->attr->type == PERF_TYPE_BREAKPOINT;
+}
+
+static bool kernel_breakpoint(const struct facts *f)
+{
+	return breakpoint(f) && f->attr->bp_addr >> 63 && !can(f, PERFEV_CAP_SYS_ADMIN);
+}
+
+static bool read_breakpoint(const struct facts *f)
+{
+	return breakpoint(f) && x86(f) && f->attr->bp_type == HW_BREAKPOINT_R;
+}
+
+static bool long_code_breakpoint(const struct facts *f)
+{
+	return breakpoint(f) && x86(f) && f->attr->bp_type == HW_BREAKPOINT_X && f->attr->bp_len != 8;
+}
+
+static bool odd_breakpoint(const struct facts *f)
+{
+	uint64_t n = f->attr->bp_len;
+
+	return breakpoint(f) && (n < 1 || n > 8 || (x86(f) && (n & (n - 1))));
+}
+
+static bool idle_breakpoint(const struct facts *f)
+{
+	return breakpoint(f) && !(f->attr->bp_type & (HW_BREAKPOINT_RW | HW_BREAKPOINT_X));
+}
+
+static bool crooked_breakpoint(const struct facts *f)
+{
+	return breakpoint(f) && !odd_breakpoint(f) && f->attr->bp_type != HW_BREAKPOINT_X &&
+	       f->attr->bp_addr % f->attr->bp_len;
+}
+
+static bool is_probe(const struct facts *f)
+{
+	return f->pmu && (!strcmp(f->pmu, "kprobe") || !strcmp(f->pmu, "uprobe"));
+}
+
+static bool kprobe(const struct facts *f)
+{
+	return f->pmu && !strcmp(f->pmu, "kprobe");
+}
+
+static bool uprobe(const struct facts *f)
+{
+	return f->pmu && !strcmp(f->pmu, "uprobe");
+}
+
+static bool unprivileged_probe(const struct facts *f)
+{
+	return is_probe(f) && !can(f, PERFEV_CAP_PERFMON);
+}
+
+static bool uncore_task(const struct facts *f)
+{
+	return f->system_wide && (f->pid >= 0 || f->cgroup);
+}
+
+static bool uncore_sampling(const struct facts *f)
+{
+	return f->system_wide && f->attr->sample_period;
+}
+
+static bool no_type(const struct facts *f)
+{
+	return f->no_type;
+}
+
+static bool cgroup(const struct facts *f)
+{
+	return f->cgroup;
+}
+
+static bool group(const struct facts *f)
+{
+	return f->in_group;
+}
+
+static bool user_stack(const struct facts *f)
+{
+	return f->attr->sample_type & PERF_SAMPLE_STACK_USER;
+}
+
+static bool kernel_data(const struct facts *f)
+{
+	return f->attr->exclude_kernel && f->system.paranoid >= 2 && !can(f, PERFEV_CAP_PERFMON) &&
+	       ((f->attr->sample_type & PERF_SAMPLE_PHYS_ADDR) || f->attr->text_poke ||
+		((f->attr->sample_type & PERF_SAMPLE_CALLCHAIN) && !f->attr->exclude_callchain_kernel) ||
+		((f->attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+		 (f->attr->branch_sample_type & (PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV))));
+}
+
+static bool confidential(const struct facts *f)
+{
+	return f->confidential && (f->attr->sample_type & PERF_SAMPLE_REGS_INTR);
+}
+
+static bool deep_stack(const struct facts *f)
+{
+	return f->system.max_stack != INT64_MIN &&
+	       (int64_t)f->attr->sample_max_stack > f->system.max_stack;
+}
+
+/* ---- what was found by trying ------------------------------------------------------------------------- */
+
+static bool modes(const struct facts *f)
+{
+	return f->fault.count == 1 && !strncmp(f->fault.names[0], "exclude_", 8);
+}
+
+static bool found_need(const struct facts *f)
+{
+	return f->fault.needs != NULL;
+}
+
+static bool found_one(const struct facts *f)
+{
+	return f->fault.count == 1;
+}
+
+static bool found_some(const struct facts *f)
+{
+	return f->fault.count > 1;
 }
 
 static bool always(const struct facts *f)
@@ -148,6 +294,7 @@ static const struct row rows[] = {
 	{EINVAL, ring, PERFEV_WHY_COMBINATION,
 	 "the kernel refuses to map its ring: an inherited event must be bound to a CPU",
 	 "open it for each CPU"},
+	{EINVAL, no_target, PERFEV_WHY_ARGUMENT, "neither a task nor a CPU is named", "name one of them"},
 	{EACCES, locked_down, PERFEV_WHY_PARANOID,
 	 "perf_event_paranoid is {paranoid}, which forbids perf events to everybody but root "
 	 "(CAP_PERFMON does not lift this level)",
@@ -155,6 +302,9 @@ static const struct row rows[] = {
 	{EACCES, other_user, PERFEV_WHY_OTHER_USER,
 	 "it belongs to uid {owner}, and this process is uid {uid} without CAP_PERFMON",
 	 "run as that user or as root, or grant CAP_PERFMON"},
+	{EACCES, unprivileged_probe, PERFEV_WHY_CAPABILITY,
+	 "probes need CAP_PERFMON, whatever perf_event_paranoid is, and uid {uid} has it not",
+	 "run as root, or grant CAP_PERFMON"},
 	{EACCES, any_task_on_cpu, PERFEV_WHY_PARANOID,
 	 "counting every task on a CPU needs perf_event_paranoid <= 0 and it is {paranoid}",
 	 "run as root, grant CAP_PERFMON, or run sysctl kernel.perf_event_paranoid=0"},
@@ -164,8 +314,17 @@ static const struct row rows[] = {
 	{EACCES, kernel_mode, PERFEV_WHY_PARANOID,
 	 "kernel counting needs perf_event_paranoid <= 1 and it is {paranoid}",
 	 "add ':u', or run sysctl kernel.perf_event_paranoid=1"},
+	{EACCES, kernel_data, PERFEV_WHY_PARANOID,
+	 "physical addresses, the kernel's call chains, branches and code need "
+	 "perf_event_paranoid <= 1 and it is {paranoid}",
+	 "leave them out, or run sysctl kernel.perf_event_paranoid=1"},
 	{EACCES, namespaces_bit, PERFEV_WHY_CAPABILITY, "namespaces records need CAP_PERFMON",
 	 "run as root, or leave them out"},
+	{EPERM, kernel_breakpoint, PERFEV_WHY_CAPABILITY,
+	 "0x{address} is an address of the kernel, and to watch it needs CAP_SYS_ADMIN", "run as root"},
+	{EPERM, confidential, PERFEV_WHY_CAPABILITY,
+	 "the kernel is locked down for confidentiality, and gives out no registers",
+	 "leave PERF_SAMPLE_REGS_INTR out"},
 	{EPERM, tracepoint, PERFEV_WHY_PARANOID,
 	 "raw tracepoint data need perf_event_paranoid <= -1 or CAP_PERFMON, and the level is {paranoid}",
 	 "run as root, or grant CAP_PERFMON"},
@@ -181,6 +340,14 @@ static const struct row rows[] = {
 	{EACCES, always, PERFEV_WHY_CAPABILITY,
 	 "a security module forbids it: this process has the capability",
 	 "look at the audit log (SELinux class perf_event)"},
+	{ENOENT, no_type, PERFEV_WHY_NO_PMU, "no PMU has the type {type}", "perfev list shows the PMUs"},
+	{ENOENT, kprobe, PERFEV_WHY_NO_EVENT,
+	 "the kernel has no function of that name, or none that can be probed",
+	 "look for it in /proc/kallsyms, and in blacklist under kprobes in debugfs"},
+	{ENOENT, uprobe, PERFEV_WHY_NOT_FOUND, "the file of the program is not there", "give its path"},
+	{ENOENT, cgroup, PERFEV_WHY_NOT_FOUND,
+	 "the hierarchy of this cgroup has no perf controller",
+	 "take the cgroup of version 2, or of the version 1 hierarchy perf_event"},
 	{ENOENT, always, PERFEV_WHY_NO_EVENT, "this machine does not have the event",
 	 "perfev list shows those it has"},
 	{ESRCH, always, PERFEV_WHY_NO_TASK, "there is no such process or thread, or it is ending",
@@ -192,14 +359,44 @@ static const struct row rows[] = {
 	 "take one that /sys/devices/system/cpu/online lists"},
 	{ENODEV, no_cpu, PERFEV_WHY_NO_CPU, "CPU {cpu} is not there, or offline ({online} are online)",
 	 "take one that /sys/devices/system/cpu/online lists"},
+	{ENODEV, group, PERFEV_WHY_NO_TASK, "the leader of its group has ended, or is on another CPU",
+	 "open the group again"},
 	{ENODEV, always, PERFEV_WHY_NO_CPU, "its PMU does not serve this CPU, or its group has ended",
 	 "take a CPU that the PMU's cpumask lists"},
+	{EINVAL, uncore_task, PERFEV_WHY_COMBINATION,
+	 "its PMU {pmu} counts the whole system, and cannot follow a task", "count on CPUs (-a, -C)"},
+	{EINVAL, uncore_sampling, PERFEV_WHY_NOT_SAMPLING,
+	 "its PMU {pmu} counts, and cannot sample", "use perfev stat"},
+	{EINVAL, idle_breakpoint, PERFEV_WHY_ARGUMENT,
+	 "bp_type says neither reads, writes nor code", "give one of HW_BREAKPOINT_W, _RW and _X"},
+	{EINVAL, read_breakpoint, PERFEV_WHY_UNSUPPORTED,
+	 "x86 cannot watch for reads alone, only for writes, or for both", "use :rw"},
+	{EINVAL, long_code_breakpoint, PERFEV_WHY_ARGUMENT,
+	 "a breakpoint on code has length 8 on x86, also in 32-bit programs, and {length} was given",
+	 "leave the length out"},
+	{EINVAL, odd_breakpoint, PERFEV_WHY_ARGUMENT,
+	 "a watch is on 1, 2, 4 or 8 bytes, and {length} were given", "give one of these lengths"},
+	{EINVAL, crooked_breakpoint, PERFEV_WHY_ARGUMENT,
+	 "its address 0x{address} is no multiple of its length, {length}",
+	 "watch fewer bytes, or from another address on"},
+	{0, found_need, PERFEV_WHY_COMBINATION, "the kernel does not take {fault} without {needs}",
+	 "add that, or leave {fault} out"},
+	{EINVAL, modes, PERFEV_WHY_UNSUPPORTED,
+	 "its PMU cannot leave out modes, and {fault} was asked for",
+	 "leave the modifiers u, k, h, G, H and I out"},
+	{EINVAL, found_some, PERFEV_WHY_COMBINATION, "the kernel does not take {fault}",
+	 "leave one of them out"},
+	{EINVAL, found_one, PERFEV_WHY_ARGUMENT, "the kernel does not take {fault}",
+	 "leave it out, or give another value"},
 	{EOPNOTSUPP, precise, PERFEV_WHY_NOT_SAMPLING,
 	 "its PMU cannot sample as precisely as the {precise} p ask", "use fewer p"},
 	{EOPNOTSUPP, branches, PERFEV_WHY_NOT_SAMPLING, "its PMU has no branch stacks",
 	 "leave the branch stack out"},
 	{EOPNOTSUPP, sampling, PERFEV_WHY_NOT_SAMPLING, "its PMU can count it, but not sample it",
 	 "use perfev stat, or sample cpu-clock"},
+	{EOPNOTSUPP, found_some, PERFEV_WHY_UNSUPPORTED, "its PMU does not support {fault}",
+	 "leave one of them out"},
+	{EOPNOTSUPP, found_one, PERFEV_WHY_UNSUPPORTED, "its PMU does not support {fault}", "leave it out"},
 	{EOPNOTSUPP, always, PERFEV_WHY_UNSUPPORTED, "its PMU does not support what was asked",
 	 "leave out options until it opens"},
 	{EMFILE, always, PERFEV_WHY_FILES,
@@ -211,9 +408,25 @@ static const struct row rows[] = {
 	 "leave the newer option out"},
 	{E2BIG, always, PERFEV_WHY_COMBINATION, "the group is too large: reading it needs over 16 KiB",
 	 "split the group"},
+	{ENOSYS, user_stack, PERFEV_WHY_UNSUPPORTED, "this architecture cannot copy user stacks",
+	 "use frame pointers"},
 	{ENOSYS, always, PERFEV_WHY_NO_KERNEL,
 	 "this kernel has no perf_event_open (CONFIG_PERF_EVENTS), or a sandbox hides it",
 	 "use another kernel, or leave the sandbox"},
+	{EOVERFLOW, deep_stack, PERFEV_WHY_ARGUMENT,
+	 "call chains of {depth} frames are asked for, and perf_event_max_stack is {max_stack}",
+	 "ask for less, or run sysctl kernel.perf_event_max_stack"},
+	{EBADF, cgroup, PERFEV_WHY_ARGUMENT, "the descriptor is not of a cgroup's folder",
+	 "open a folder under /sys/fs/cgroup"},
+	{EBADF, always, PERFEV_WHY_ARGUMENT, "its group's leader is no open event", "open the group again"},
+	{ENODATA, always, PERFEV_WHY_COMBINATION,
+	 "on this CPU loads are sampled only beside mem-loads-aux, which leads the group",
+	 "put mem-loads-aux before it, in a group with :S"},
+	{EAGAIN, always, PERFEV_WHY_BUSY, "its PMU could not take it just now", "try again"},
+	{EFAULT, always, PERFEV_WHY_ARGUMENT, "the attr points to what cannot be read",
+	 "keep the probe's text until it is open"},
+	{ENOMEM, always, PERFEV_WHY_MEMORY, "the kernel has no memory for it",
+	 "ask for less: fewer events, shorter call chains"},
 	{EBUSY, always, PERFEV_WHY_BUSY, "somebody else uses the PMU, which has one user at a time",
 	 "end the other measurement first"},
 	{ENOSPC, breakpoint, PERFEV_WHY_COUNTERS,
@@ -223,107 +436,19 @@ static const struct row rows[] = {
 	 "leave options out until it opens"},
 };
 
-/* What the kernel does not know of the attr. */
-static void put_member(const struct facts *f, char *to, size_t size)
-{
-	const char *member = attr_set_beyond(f->attr, f->known_size, f->attr->size);
-
-	snprintf(to, size, "%s", member ? member : "a field");
-}
-
-/* The value of a name in braces. */
-static void put_fact(const struct facts *f, const char *name, char *to, size_t size)
-{
-	const struct perfev_system *s = &f->system;
-	struct {
-		const char *name;
-		int64_t value;
-	} const numbers[] = {
-		{"paranoid", s->paranoid},
-		{"uid", s->uid},
-		{"owner", f->owner},
-		{"cpu", f->cpu},
-		{"online", s->cpus_online},
-		{"rate", s->max_sample_rate},
-		{"freq", (int64_t)f->attr->sample_freq},
-		{"precise", f->attr->precise_ip},
-		{"files", s->files_soft},
-		{"files_hard", s->files_hard},
-		{"known", f->known_size},
-		{"ring", (int64_t)(f->ring_bytes / 1024)},
-		{"mlock", s->mlock_kb},
-		{"memlock", s->memlock_soft == INT64_MIN ? INT64_MIN : s->memlock_soft / 1024},
-	};
-	size_t i;
-
-	to[0] = 0;
-	if (!strcmp(name, "need") && f->need_files)
-		snprintf(to, size, ", and %u more are needed", f->need_files);
-	if (!strcmp(name, "member"))
-		put_member(f, to, size);
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (!strcmp(numbers[i].name, name)) {
-			if (numbers[i].value == INT64_MIN)
-				snprintf(to, size, "unknown");
-			else
-				snprintf(to, size, "%lld", (long long)numbers[i].value);
-		}
-}
-
-static void expand(const struct facts *f, const char *from, char *to, size_t size)
-{
-	size_t used = 0;
-
-	while (*from && used + 1 < size) {
-		const char *close = *from == '{' ? strchr(from, '}') : NULL;
-		char name[32], value[64];
-		size_t n;
-
-		if (!close || close - from - 1 >= (long)sizeof(name)) {
-			to[used++] = *from++;
-			continue;
-		}
-		n = (size_t)(close - from - 1);
-		memcpy(name, from + 1, n);
-		name[n] = 0;
-		put_fact(f, name, value, sizeof(value));
-		n = strlen(value) < size - 1 - used ? strlen(value) : size - 1 - used;
-		memcpy(to + used, value, n);
-		used += n;
-		from = close + 1;
-	}
-	to[used] = 0;
-}
-
-static void put_target(const struct facts *f, char *to, size_t size)
-{
-	if (f->cgroup)
-		snprintf(to, size, "a cgroup on CPU %d", f->cpu);
-	else if (f->pid == -1)
-		snprintf(to, size, "CPU %d", f->cpu);
-	else if (f->pid == 0 && f->cpu < 0)
-		snprintf(to, size, "this thread");
-	else if (f->pid == 0)
-		snprintf(to, size, "this thread on CPU %d", f->cpu);
-	else if (f->cpu < 0)
-		snprintf(to, size, "task %d", f->pid);
-	else
-		snprintf(to, size, "task %d on CPU %d", f->pid, f->cpu);
-}
-
 int explain(const struct facts *facts, struct perfev_error *err)
 {
-	char target[48], cause[256], remedy[160];
+	char target[48], cause[320], remedy[224];
 	size_t i;
 
-	put_target(facts, target, sizeof(target));
+	explain_target(facts, target, sizeof(target));
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (rows[i].code && rows[i].code != -facts->code)
 			continue;
 		if (!rows[i].applies(facts))
 			continue;
-		expand(facts, rows[i].cause, cause, sizeof(cause));
-		expand(facts, rows[i].remedy, remedy, sizeof(remedy));
+		explain_expand(facts, rows[i].cause, cause, sizeof(cause));
+		explain_expand(facts, rows[i].remedy, remedy, sizeof(remedy));
 		return error_set(err, facts->code, rows[i].why, ERROR_NOWHERE,
 				 "cannot open %.64s on %s: %s; %s", facts->event, target, cause, remedy);
 	}

@@ -5,10 +5,12 @@
  */
 #include "explain.h"
 
+#include "base/error.h"
 #include "kernel/sys.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* PMUs of a CPU: "cpu" and its hybrid parts, arm's cores, s390's counters; any with a file "cpus". */
@@ -35,6 +37,35 @@ static bool has_hardware_pmu(void)
 		found = is_core_pmu(name);
 	sys_folder_close(folder);
 	return found;
+}
+
+/* Types from PERF_TYPE_MAX on are numbers of PMUs. Without sysfs nothing is known. */
+static bool lacks_type(uint32_t type)
+{
+	struct sys_folder *folder;
+	char path[320], text[24];
+	const char *name;
+	bool some = false, found = false;
+
+	if (type < PERF_TYPE_MAX || sys_folder_open(&folder, "/sys/bus/event_source/devices") < 0)
+		return false;
+	while (!found && sys_folder_next(folder, &name) > 0) {
+		snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%.255s/type", name);
+		if (sys_read_text(path, text, sizeof(text)) <= 0)
+			continue;
+		some = true;
+		found = strtoul(text, NULL, 10) == type;
+	}
+	sys_folder_close(folder);
+	return some && !found;
+}
+
+static bool is_confidential(void)
+{
+	char text[80];
+
+	return sys_read_text("/sys/kernel/security/lockdown", text, sizeof(text)) > 0 &&
+	       strstr(text, "[confidentiality]");
 }
 
 static bool cpu_is_online(int32_t cpu)
@@ -75,26 +106,70 @@ static void look_at_task(struct facts *facts)
 		facts->owner = uid;
 }
 
+/* What the kernel says of a bad request, it says of every bad request; only trying tells which it is. */
+static void look_for_fault(struct facts *facts, const struct explain_open *open)
+{
+	struct trial trial = {facts->code, open->attr,	   open->pid,
+			      open->cpu,   open->group_fd, open->cgroup};
+
+	if (!open->ring_bytes && !facts->no_cpu &&
+	    (facts->code == -EINVAL || facts->code == -EOPNOTSUPP))
+		trial_run(&facts->fault, &trial);
+}
+
+static void gather(struct facts *facts, int code, const struct explain_open *open)
+{
+	memset(facts, 0, sizeof(*facts));
+	facts->code = code;
+	facts->event = open->event;
+	facts->pmu = open->pmu;
+	facts->system_wide = open->system_wide;
+	facts->attr = open->attr;
+	facts->pid = open->pid;
+	facts->cpu = open->cpu;
+	facts->cgroup = open->cgroup;
+	facts->in_group = open->group_fd >= 0;
+	facts->known_size = open->known_size;
+	facts->need_files = open->need_files;
+	facts->ring_bytes = open->ring_bytes;
+	perfev_system_read(&facts->system);
+	look_at_task(facts);
+	facts->no_cpu = open->cpu >= 0 && !cpu_is_online(open->cpu);
+	facts->hardware_pmu = has_hardware_pmu();
+	facts->no_type = code == -ENOENT && lacks_type(open->attr->type);
+	facts->confidential = code == -EPERM && is_confidential();
+	facts->seccomp_refuses = facts->system.seccomp == 2 && !open->ring_bytes && seccomp_refuses(code);
+	look_for_fault(facts, open);
+}
+
 int explain_open(int code, const struct explain_open *open, struct perfev_error *err)
 {
 	struct facts facts;
 
 	if (!err)
 		return code;
-	memset(&facts, 0, sizeof(facts));
-	facts.code = code;
-	facts.event = open->event;
-	facts.attr = open->attr;
-	facts.pid = open->pid;
-	facts.cpu = open->cpu;
-	facts.cgroup = open->cgroup;
-	facts.known_size = open->known_size;
-	facts.need_files = open->need_files;
-	facts.ring_bytes = open->ring_bytes;
-	perfev_system_read(&facts.system);
-	look_at_task(&facts);
-	facts.no_cpu = open->cpu >= 0 && !cpu_is_online(open->cpu);
-	facts.hardware_pmu = has_hardware_pmu();
-	facts.seccomp_refuses = facts.system.seccomp == 2 && !open->ring_bytes && seccomp_refuses(code);
+	gather(&facts, code, open);
 	return explain(&facts, err);
+}
+
+int explain_filter(int code, const struct explain_open *open, const char *filter,
+		   struct perfev_error *err)
+{
+	bool fields = open->attr->type == PERF_TYPE_TRACEPOINT ||
+		      (open->pmu && (!strcmp(open->pmu, "kprobe") || !strcmp(open->pmu, "uprobe")));
+
+	if (code == -ENOMEM)
+		return error_memory(err);
+	if (code == -EINVAL && fields)
+		return error_set(err, code, PERFEV_WHY_SYNTAX, ERROR_NOWHERE,
+				 "cannot filter %.64s by '%.120s': the kernel does not understand it; "
+				 "compare fields of the event with == != < <= > >= & or ~, joined by && and "
+				 "||",
+				 open->event, filter);
+	if (code == -EINVAL || code == -EOPNOTSUPP)
+		return error_set(err, code, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
+				 "cannot filter %.64s by '%.120s': its PMU does not take that; leave the "
+				 "filter out, or put it on a tracepoint",
+				 open->event, filter);
+	return error_errno(err, code, "cannot filter %.64s by '%.120s'", open->event, filter);
 }

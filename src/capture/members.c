@@ -109,7 +109,7 @@ static int open_row(struct members *members, size_t row, const struct members_op
 {
 	const struct plan_row *plan = &members->plan.rows[row];
 	struct member *member = &members->items[plan->event];
-	struct open_request request = {member->name,
+	struct open_request request = {member->event,
 				       &member->attr,
 				       plan->pid,
 				       plan->cpu,

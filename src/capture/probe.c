@@ -41,7 +41,8 @@ static struct perf_event_attr harmless(void)
 static int try_attr(const char *name, struct perf_event_attr *attr, int pid, int cpu,
 		    struct perfev_error *err)
 {
-	struct explain_open facts = {name, attr, pid, cpu, false, 0, 1, 0};
+	struct explain_open facts = {
+		.event = name, .attr = attr, .pid = pid, .cpu = cpu, .group_fd = -1, .need_files = 1};
 	uint32_t size = attr->size;
 	int fd = sys_perf_event_open(attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -105,7 +106,11 @@ static int try_hardware(struct perfev_error *err)
 static int try_sample(struct perfev_error *err)
 {
 	struct perf_event_attr attr = harmless();
-	struct explain_open facts = {"cpu-clock", &attr, 0, -1, false, 0, 1, 512 * 1024};
+	struct explain_open facts = {.event = "cpu-clock",
+				     .attr = &attr,
+				     .cpu = -1,
+				     .group_fd = -1,
+				     .ring_bytes = 512 * 1024};
 	size_t size = sys_page_size() + (size_t)facts.ring_bytes;
 	void *at;
 	int fd, r;

@@ -91,8 +91,13 @@ static int explain_map(const struct perfev_sampler *sampler, size_t row, int cod
 {
 	const struct plan_row *plan = &sampler->members.plan.rows[row];
 	const struct member *member = &sampler->members.items[plan->event];
-	struct explain_open facts = {member->name, &member->attr, plan->pid, plan->cpu,
-				     sampler->members.plan.cgroup, 0, 0, bytes};
+	struct explain_open facts = {.event = member->name,
+				     .attr = &member->attr,
+				     .pid = plan->pid,
+				     .cpu = plan->cpu,
+				     .group_fd = -1,
+				     .cgroup = sampler->members.plan.cgroup,
+				     .ring_bytes = bytes};
 
 	return explain_open(code, &facts, err);
 }

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -141,6 +142,7 @@ def our_rows(path, event):
 def run_all(groups):
     """Runs the functions named test_* of modules; prints a line each, and the closing line."""
     passed = failed = skipped = 0
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have us ignore it, and our children too
     for group in groups:
         for name, function in sorted(vars(group).items()):
             if not name.startswith("test_"):

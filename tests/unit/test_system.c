@@ -144,7 +144,8 @@ static void test_odd_files(void **state)
 static int explained(int code, int32_t pid, int32_t cpu)
 {
 	struct perf_event_attr attr;
-	struct explain_open facts = {"cycles", &attr, pid, cpu, false, 0, 0, 0};
+	struct explain_open facts = {
+		.event = "cycles", .attr = &attr, .pid = pid, .cpu = cpu, .group_fd = -1};
 
 	memset(&attr, 0, sizeof(attr));
 	attr.exclude_kernel = 1;
@@ -185,6 +186,86 @@ static void test_facts_of_a_refusal(void **state)
 	fake_owner("/proc/812", 1000);
 	assert_int_equal(explained(-EACCES, 812, -1), PERFEV_WHY_CAPABILITY);
 	assert_int_equal(explained(-EACCES, 813, -1), PERFEV_WHY_CAPABILITY); /* its owner is not known */
+}
+
+/* ---- trials ------------------------------------------------------------------------------------------------ */
+
+static int trials, enabled_trials;
+
+static int refuse_some(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	trials++;
+	enabled_trials += !attr->disabled;
+	return (attr->pinned && attr->freq) || attr->sample_max_stack == 99 ? -EINVAL : 0;
+}
+
+static int explain_attr(struct perf_event_attr *attr, struct perfev_error *to)
+{
+	struct explain_open facts = {.event = "x", .attr = attr, .cpu = -1, .group_fd = -1};
+
+	trials = enabled_trials = 0;
+	return explain_open(-EINVAL, &facts, to);
+}
+
+/* All that is set is tried once without it; nothing that is opened counts; nobody asks, nobody tries. */
+static void test_trials(void **state)
+{
+	struct perf_event_attr attr;
+
+	(void)state;
+	memset(&attr, 0xff, sizeof(attr));
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.disabled = 0;
+	attr.sample_max_stack = 10;
+	fake.on_open = refuse_some;
+	assert_int_equal(explain_attr(&attr, NULL), -EINVAL);
+	assert_int_equal(trials, 0);
+	assert_int_equal(explain_attr(&attr, &err), -EINVAL);
+	assert_says("does not take pinned together with freq;");
+	assert_in_range(trials, 40, 110);
+	assert_int_equal(enabled_trials, 0);
+	memset(&attr, 0, sizeof(attr));
+	attr.sample_max_stack = 99;
+	explain_attr(&attr, &err);
+	assert_says("does not take sample_max_stack (0x63);");
+	assert_int_equal(err.why, PERFEV_WHY_ARGUMENT);
+	attr.sample_max_stack = 0; /* it is taken now: it depends on the moment */
+	explain_attr(&attr, &err);
+	assert_says("this combination of options");
+	assert_int_equal(fake.opened, fake.closed);
+}
+
+static int lacks_remove_on_exec(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	return attr->sigtrap && !attr->remove_on_exec ? -EINVAL : 0;
+}
+
+/* A user without rights may not open it without exclude_kernel, which is not at fault. */
+static int needs_exclude_kernel(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	return attr->write_backward ? -EINVAL : attr->exclude_kernel ? 0 : -EACCES;
+}
+
+static void test_trials_that_say_nothing(void **state)
+{
+	struct perf_event_attr attr;
+
+	(void)state;
+	memset(&attr, 0, sizeof(attr));
+	attr.sigtrap = 1;
+	attr.mmap = 1;
+	fake.on_open = lacks_remove_on_exec;
+	explain_attr(&attr, &err);
+	assert_says("does not take sigtrap without remove_on_exec; add that, or leave sigtrap out");
+	memset(&attr, 0, sizeof(attr));
+	attr.exclude_kernel = 1;
+	attr.write_backward = 1;
+	fake.on_open = needs_exclude_kernel;
+	explain_attr(&attr, &err);
+	assert_says("does not take write_backward;");
 }
 
 /* ---- probes ------------------------------------------------------------------------------------------------- */
@@ -285,6 +366,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_a_machine, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_odd_files, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_facts_of_a_refusal, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_trials, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_trials_that_say_nothing, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_that_fail, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_that_work, setup, teardown),
