@@ -48,7 +48,9 @@ PERFEV_API void perfev_reading_add(struct perfev_reading *sum, const struct perf
 /* What an open may leave out rather than fail; perfev_*_dropped() says what was. */
 enum perfev_drop {
 	PERFEV_DROP_KERNEL = 1 << 0, /* kernel and hypervisor modes, when they are forbidden */
-	PERFEV_DROP_RING = 1 << 1    /* ring size: halved until it fits the locked-memory budget */
+	PERFEV_DROP_RING = 1 << 1,   /* ring size: halved until it fits the locked-memory budget */
+	PERFEV_DROP_GROUP = 1 << 2   /* its group, which was weak (W) and did not fit on the PMU; always
+				      * allowed, as W asks for it */
 };
 
 struct perfev_counter_opts {

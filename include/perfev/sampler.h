@@ -28,6 +28,8 @@ struct perfev_sampler_opts {
 	uint64_t ring_bytes; /* data bytes of a ring, rounded up to a power of two; 0: 512 KiB */
 	uint32_t may_drop;   /* enum perfev_drop */
 	uint32_t partial;    /* not 0: events that cannot be opened are left out */
+	const size_t *leaders; /* for each event the index of its group's leader, its own when it is alone
+				* (perfev_events_leader()); NULL: each is alone */
 };
 
 struct perfev_sampler;
@@ -39,7 +41,8 @@ struct perfev_sampler;
  *
  * Added to the attrs, in the sampler's own copies: sample_id_all, and IDENTIFIER when there is more
  * than one event, so that records can be told apart; a watermark of a quarter ring when neither
- * wakeup_events nor wakeup_watermark is set; read_format gets ID and, where the kernel has it, LOST,
+ * wakeup_events nor wakeup_watermark is set; in a group with S (PERFEV_EVENT_READ_GROUP) only the leader
+ * samples, and its samples have the counts of all (PERF_SAMPLE_READ); read_format gets ID and, where the kernel has it, LOST,
  * unless it says what is in samples (PERF_SAMPLE_READ). The copies are what perfev_sampler_layout() shows.
  *
  * With attr.inherit the rings are per CPU, because the kernel cannot map an inherited event that is

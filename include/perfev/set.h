@@ -36,7 +36,8 @@ PERFEV_API int perfev_set_stop(struct perfev_set *set, struct perfev_error *err)
 /*
  * perfev_set_read() - the sum of each event over threads and CPUs
  * @ret: one reading for each event of the set, in its order; @count must be that number.
- * An event that could not be opened reads as PERFEV_NOT_SUPPORTED.
+ * An event that could not be opened reads as PERFEV_NOT_SUPPORTED. A tool (PERFEV_TOOL_...), which is no
+ * event, reads as PERFEV_NOT_COUNTED without a reason: its time is the caller's to take.
  */
 PERFEV_API int perfev_set_read(const struct perfev_set *set, struct perfev_reading *ret,
 			       size_t count, struct perfev_error *err);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #define TRIES_MAX 5
+#define BROKEN	  1 /* a weak group was broken up: everything is to be opened again */
 
 int members_init(struct members *ret, const struct perfev_event *const *events,
 		 const size_t *leaders, size_t count, struct perfev_error *err)
@@ -43,6 +44,11 @@ int members_init(struct members *ret, const struct perfev_event *const *events,
 		member->attr = member->event->attr;
 		member->name = member->event->name;
 		ret->leaders[i] = leaders ? leaders[i] : i;
+		if (ret->leaders[i] > i || ret->leaders[ret->leaders[i]] != ret->leaders[i])
+			return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+					 "cannot open %.100s: event %zu cannot lead its group; a leader "
+					 "stands before its group, and leads itself",
+					 member->name, ret->leaders[i]);
 	}
 	return 0;
 }
@@ -132,6 +138,26 @@ static int open_row(struct members *members, size_t row, const struct members_op
 	return 0;
 }
 
+/* W: a group that cannot be scheduled as one becomes events of their own. */
+static bool break_group(struct members *members, size_t index, int code)
+{
+	size_t leader = members->leaders[index], i;
+	const struct member *first = &members->items[leader];
+
+	if (leader == index || !(first->event->flags & PERFEV_EVENT_WEAK) ||
+	    (code != -EINVAL && code != -ENOSPC && code != -EBADF))
+		return false;
+	for (i = 0; i < members->count; i++) {
+		if (members->leaders[i] != leader)
+			continue;
+		members->leaders[i] = i;
+		members->items[i].dropped |= PERFEV_DROP_GROUP;
+		members->items[i].attr.disabled = first->attr.disabled;
+		members->items[i].attr.enable_on_exec = first->attr.enable_on_exec;
+	}
+	return true;
+}
+
 /* A row that fails takes its event out (partial), or everything; a task that has ended does neither. */
 static int open_rows(struct members *members, const struct members_opts *opts,
 		     struct perfev_error *err)
@@ -148,6 +174,8 @@ static int open_rows(struct members *members, const struct members_opts *opts,
 		r = open_row(members, row, opts, &why);
 		if (r == 0 || r == -ECANCELED)
 			continue;
+		if (break_group(members, members->plan.rows[row].event, r))
+			return BROKEN;
 		if (r == -ESRCH && members->plan.process) {
 			member->error = why;
 			continue;
@@ -182,24 +210,43 @@ static void take_out(struct members *members)
 	}
 }
 
+/* No CPU of the target is one of the event's PMU. */
+static void say_no_cpu(const struct member *member, struct perfev_error *err)
+{
+	const struct perfev_event *event = member->event;
+
+	error_set(err, -ENODEV, PERFEV_WHY_NO_CPU, ERROR_NOWHERE,
+		  "cannot open %.100s: %s%.40s counts on CPU %d%s, and none of these is wanted; name one of "
+		  "them",
+		  event->name, event->pmu ? "its PMU " : "it", event->pmu ? event->pmu : "", event->cpus[0],
+		  event->cpu_count > 1 ? " and others" : " only");
+}
+
 /* Errors of events that were opened somewhere are forgotten. Fails when none was. */
 static int judge(struct members *members, struct perfev_error *err)
 {
-	size_t i, opened = 0;
+	size_t i, opened = 0, tools = 0;
 	const struct perfev_error *first = NULL;
 
 	for (i = 0; i < members->count; i++) {
 		struct member *member = &members->items[i];
 
+		if (member->event->tool) {
+			tools++;
+			continue;
+		}
 		if (member->opened && member->error.code == -ESRCH)
 			memset(&member->error, 0, sizeof(member->error));
 		if (!member->opened && !member->error.code) /* its leader failed */
 			member->error = members->items[members->leaders[i]].error;
+		if (!member->opened && !member->error.code && member->event->cpu_count &&
+		    !members->plan.process)
+			say_no_cpu(member, &member->error);
 		if (member->error.code && !first)
 			first = &member->error;
 		opened += member->opened;
 	}
-	if (opened)
+	if (opened || (tools && !first))
 		return 0;
 	if (!first)
 		return error_set(err, -ESRCH, PERFEV_WHY_NO_TASK, ERROR_NOWHERE,
@@ -213,13 +260,17 @@ static int judge(struct members *members, struct perfev_error *err)
 int members_open(struct members *members, struct perfev_target on, const struct members_opts *opts,
 		 struct perfev_error *err)
 {
-	int tries, r = 0;
+	int tries, r = 0; /* of the last try */
 
 	for (tries = 0; tries < TRIES_MAX; tries++) {
 		close_rows(members);
 		r = make_plan(members, on, opts->rings, err);
 		if (r == 0)
 			r = open_rows(members, opts, err);
+		if (r == BROKEN) {
+			tries--; /* each group once */
+			continue;
+		}
 		if (r < 0 || !plan_is_stale(&members->plan, on))
 			break;
 	}

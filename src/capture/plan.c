@@ -182,7 +182,7 @@ static int add_place(struct plan *plan, const struct plan_events *events, int32_
 		struct plan_row row = {(uint32_t)i, pid, cpu, -1, ring};
 		size_t leader = events->items[i].leader;
 
-		if (!belongs_on(events->items[i].event, cpu))
+		if (events->items[i].event->tool || !belongs_on(events->items[i].event, cpu))
 			continue;
 		if (leader != i)
 			row.leader = leader_row(plan, base, (uint32_t)leader);

@@ -45,6 +45,39 @@ static void complete_attrs(struct perfev_sampler *sampler)
 	}
 }
 
+static int refuse_tools(const struct perfev_event *const *events, size_t count, struct perfev_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (events[i]->tool)
+			return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+					 "cannot sample %.100s: it is a time that perfev stat takes, and no "
+					 "event; sample cpu-clock or task-clock",
+					 events[i]->name);
+	return 0;
+}
+
+/* S: the leader's samples have the counts of its group, whose other members do not sample. The kernel
+ * inherits such events from 6.12 on. */
+static void read_groups(struct members *members)
+{
+	size_t i;
+
+	for (i = 0; i < members->count; i++) {
+		struct perf_event_attr *attr = &members->items[i].attr;
+		size_t leader = members->leaders[i];
+
+		if (!(members->items[leader].event->flags & PERFEV_EVENT_READ_GROUP))
+			continue;
+		attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+		attr->sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+		attr->inherit = attr->inherit && perfev_probe(PERFEV_CAN_INHERIT_READ, NULL) > 0;
+		if (leader != i)
+			attr->sample_period = attr->freq = 0;
+	}
+}
+
 /* A mark that is no less than the ring is never passed: the reader would not be woken. */
 static void set_marks(struct perfev_sampler *sampler, const struct perfev_event *const *events,
 		      uint64_t ring_bytes)
@@ -252,10 +285,13 @@ static int build(struct perfev_sampler *sampler, const struct perfev_event *cons
 		 size_t count, struct perfev_target on, const struct perfev_sampler_opts *opts,
 		 struct perfev_error *err)
 {
-	int r = members_init(&sampler->members, events, NULL, count, err);
+	int r = refuse_tools(events, count, err);
 
+	if (r == 0)
+		r = members_init(&sampler->members, events, opts->leaders, count, err);
 	if (r < 0)
 		return r;
+	read_groups(&sampler->members);
 	complete_attrs(sampler);
 	r = open_rings(sampler, events, on, opts, err);
 	if (r == 0)

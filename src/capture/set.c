@@ -99,9 +99,12 @@ int perfev_set_read(const struct perfev_set *set, struct perfev_reading *ret, si
 				 "cannot read %zu events: the set has %zu", count, members->count);
 	memset(ret, 0, count * sizeof(*ret));
 	for (i = 0; i < count; i++) {
-		ret[i].status = members->items[i].opened ? PERFEV_NOT_COUNTED : PERFEV_NOT_SUPPORTED;
-		ret[i].why = members->items[i].opened ? PERFEV_WHY_COUNTERS
-						      : members->items[i].error.why;
+		bool failed = members->items[i].error.code != 0;
+
+		ret[i].status = failed ? PERFEV_NOT_SUPPORTED : PERFEV_NOT_COUNTED;
+		ret[i].why = failed			  ? (uint32_t)members->items[i].error.why
+			     : members->items[i].opened ? PERFEV_WHY_COUNTERS
+							: PERFEV_WHY_NONE;
 	}
 	for (i = 0; i < members->plan.count; i++) {
 		struct perfev_reading one;

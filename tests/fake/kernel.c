@@ -250,7 +250,7 @@ int sys_ioctl(int fd, unsigned request, unsigned long argument)
 		return set_output(event, (int)argument);
 	else if (request == PERF_EVENT_IOC_ID)
 		memcpy((void *)argument, &event->id, sizeof(event->id));
-	else
+	else if (request != PERF_EVENT_IOC_SET_FILTER)
 		return -ENOTTY;
 	return 0;
 }

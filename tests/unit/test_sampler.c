@@ -65,7 +65,7 @@ static void test_attrs_of_the_caller(void **state)
 
 static void test_ring_sizes(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 0, 0, 0};
+	struct perfev_sampler_opts opts = {sizeof(opts), 0, 0, 0, NULL};
 	static const struct {
 		uint64_t asked, got;
 	} rows[] = {{1, 4096}, {4096, 4096}, {4097, 8192}, {100000, 131072}, {1 << 20, 1 << 20}};
@@ -110,7 +110,7 @@ static int refuse_large(struct fake_event *event, size_t size)
 
 static void test_rings_that_do_not_fit(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, 0, 0};
+	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, 0, 0, NULL};
 
 	(void)state;
 	fake.on_map = refuse_large;
@@ -139,7 +139,7 @@ static void test_rings_that_do_not_fit(void **state)
 /* The budget ends in the middle of the rings. */
 static void test_budget_ends(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, 0, 0};
+	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, 0, 0, NULL};
 
 	(void)state;
 	fake.on_map = refuse_large;
@@ -169,7 +169,7 @@ static int refuse_by_rule(struct fake_event *event, size_t size)
 /* What no smaller ring would change is not tried with one. */
 static void test_rings_that_are_refused(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, PERFEV_DROP_RING, 0};
+	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, PERFEV_DROP_RING, 0, NULL};
 
 	(void)state;
 	fake.on_map = refuse_by_rule;
@@ -262,7 +262,7 @@ static int refuse_hardware(struct fake_event *event, struct perf_event_attr *att
 
 static void test_partial(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 0, 0, 1};
+	struct perfev_sampler_opts opts = {sizeof(opts), 0, 0, 1, NULL};
 	struct perfev_sampler_event_info info;
 
 	(void)state;
