@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,15 +82,25 @@ int child_go(struct child *child)
 	return n == sizeof(error) ? error : 0;
 }
 
+static uint64_t in_ns(struct timeval time)
+{
+	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_usec * 1000u;
+}
+
 void child_look(struct child *child, bool block)
 {
+	struct rusage used;
 	pid_t r;
 
 	if (!child->pid || child->ended)
 		return;
 	do
-		r = waitpid(child->pid, &child->status, block ? 0 : WNOHANG);
+		r = wait4(child->pid, &child->status, block ? 0 : WNOHANG, &used);
 	while (r < 0 && errno == EINTR);
+	if (r == child->pid) {
+		child->user_ns = in_ns(used.ru_utime);
+		child->system_ns = in_ns(used.ru_stime);
+	}
 	if (r == child->pid || r < 0)
 		child->ended = true;
 }

@@ -21,6 +21,7 @@ enum option_kind {
 	OPTION_TEXT,  /* const char * */
 	OPTION_COUNT, /* uint64_t, decimal */
 	OPTION_LIST,  /* struct texts: given more than once */
+	OPTION_FILTER, /* struct texts: for the last one given */
 	OPTION_LATER, /* not built yet: says so */
 	OPTION_LATER_TEXT /* the same, with an argument */
 };
@@ -37,7 +38,12 @@ struct option_row {
 struct texts {
 	const char **items;
 	size_t count;
+	const char **filters; /* of the first filter_count items; NULL: none */
+	size_t filter_count;
 };
+
+/* Forgets what was gathered. */
+void texts_free(struct texts *texts);
 
 struct command_line {
 	const char *command;	/* "stat" */
@@ -87,7 +93,8 @@ struct child {
 	int pid; /* 0: none */
 	int go;	 /* descriptor: close it, and the child begins */
 	int failed; /* descriptor: the errno of a failed exec comes out of it */
-	int status; /* of waitpid(2) */
+	int status; /* of wait4(2) */
+	uint64_t user_ns, system_ns; /* when it has ended: its time on CPUs, children included */
 	bool ended;
 };
 
@@ -207,7 +214,8 @@ void text_name(FILE *out, const char *name);
 struct stat_row {
 	const char *event;
 	const struct perf_event_attr *attr;
-	struct perfev_reading total; /* over all runs */
+	struct perfev_event_info info;
+	struct perfev_reading total; /* over all runs; of a gauge, of the last */
 	double mean, stddev;	     /* over runs, of the scaled count */
 	char why[480];		     /* "" when it was counted */
 	bool user_only;		     /* kernel code was left out, though it was asked for */

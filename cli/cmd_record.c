@@ -70,21 +70,57 @@ static void set_period(struct perf_event_attr *attr, const struct options *o, ui
 	attr->sample_type |= PERF_SAMPLE_PERIOD;
 }
 
-static void prepare_event(struct perf_event_attr *attr, const struct options *o, bool first,
+/* What is hit now and then, and each hit of interest: tracepoints, probes, breakpoints. */
+static bool is_place(const struct perf_event_attr *attr, const struct perfev_event_info *info)
+{
+	return attr->type == PERF_TYPE_TRACEPOINT || attr->type == PERF_TYPE_BREAKPOINT ||
+	       !strcmp(info->pmu, "kprobe") || !strcmp(info->pmu, "uprobe");
+}
+
+static void choose_period(struct perf_event_attr *attr, const struct perfev_event_info *info,
+			  const struct options *o, uint64_t frequency)
+{
+	if (info->flags & PERFEV_EVENT_PERIOD) {
+		if (attr->freq)
+			attr->sample_type |= PERF_SAMPLE_PERIOD;
+	} else if (is_place(attr, info) && !o->period && !o->frequency) {
+		attr->freq = 0;
+		attr->sample_period = 1;
+	} else {
+		set_period(attr, o, frequency);
+	}
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		attr->sample_type |= PERF_SAMPLE_RAW | PERF_SAMPLE_CPU;
+	if (attr->type == PERF_TYPE_BREAKPOINT)
+		attr->sample_type |= PERF_SAMPLE_ADDR;
+}
+
+static void choose_chains(struct perf_event_attr *attr, const struct perfev_event_info *info,
+			  const struct options *o)
+{
+	if (info->call_graph == PERFEV_GRAPH_FP || (info->call_graph == PERFEV_GRAPH_DEFAULT && o->graph))
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	else
+		attr->sample_max_stack = 0;
+}
+
+static void prepare_event(struct perfev_event *event, const struct options *o, bool first,
 			  uint64_t frequency)
 {
 	const struct session *s = &o->session;
+	struct perf_event_attr *attr = perfev_event_attr(event);
 	bool cpu_wide = !s->is_command && s->on.kind == PERFEV_TARGET_CPU;
+	struct perfev_event_info info;
 
+	perfev_event_describe(event, &info);
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	if (cpu_wide)
 		attr->sample_type |= PERF_SAMPLE_CPU;
-	set_period(attr, o, frequency);
-	if (o->graph)
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->disabled = 1;
-	attr->inherit = !cpu_wide && !o->no_inherit;
-	attr->enable_on_exec = s->is_command;
+	choose_period(attr, &info, o, frequency);
+	choose_chains(attr, &info, o);
+	if (!(info.flags & PERFEV_EVENT_INHERIT))
+		attr->inherit = !cpu_wide && !o->no_inherit;
+	attr->enable_on_exec = s->is_command && attr->disabled;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	if (!first)
@@ -102,11 +138,35 @@ static void prepare_events(const struct record_work *work)
 	if (!frequency && !work->options->period)
 		frequency = default_frequency();
 	for (i = 0; i < perfev_events_count(work->events); i++)
-		prepare_event(perfev_event_attr(perfev_events_at(work->events, i)), work->options, i == 0,
-			      frequency);
+		prepare_event(perfev_events_at(work->events, i), work->options, i == 0, frequency);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
+
+static int check_events(const struct record_work *work)
+{
+	size_t i;
+
+	for (i = 0; i < perfev_events_count(work->events); i++) {
+		struct perfev_event *event = perfev_events_at(work->events, i);
+		struct perfev_event_info info;
+		const char *what;
+
+		perfev_event_describe(event, &info);
+		what = info.call_graph == PERFEV_GRAPH_DWARF	     ? "call-graph=dwarf"
+		       : info.call_graph == PERFEV_GRAPH_LBR	     ? "call-graph=lbr"
+		       : perfev_event_attr(event)->write_backward    ? "overwrite"
+		       : info.max_events			     ? "nr"
+		       : info.flags & PERFEV_EVENT_NO_TIME	     ? "time=0"
+								     : NULL;
+		if (what) {
+			fprintf(stderr, "perfev record: the term %s (of %s) is not built yet\n", what,
+				perfev_event_name(event));
+			return EXIT_USAGE;
+		}
+	}
+	return 0;
+}
 
 static int open_sampler(struct record_work *work)
 {
@@ -117,16 +177,24 @@ static int open_sampler(struct record_work *work)
 					   .partial = 1};
 	size_t count = perfev_events_count(work->events), i;
 	const struct perfev_event **events = calloc(count, sizeof(*events));
+	size_t *leaders = calloc(count, sizeof(*leaders));
 	struct perfev_sampler_event_info info;
 	struct perfev_error err;
 	int r;
 
-	if (!events)
-		return EXIT_FAILED;
-	for (i = 0; i < count; i++)
+	for (i = 0; events && leaders && i < count; i++) {
 		events[i] = perfev_events_at(work->events, i);
+		leaders[i] = perfev_events_leader(work->events, i);
+	}
+	opts.leaders = leaders;
+	if (!events || !leaders) {
+		free(events);
+		free(leaders);
+		return EXIT_FAILED;
+	}
 	r = perfev_sampler_open(&work->recorder.sampler, events, count, o->session.on, &opts, &err);
 	free(events);
+	free(leaders);
 	if (r < 0)
 		return report_error(&err);
 	for (i = 0; perfev_sampler_event_at(work->recorder.sampler, i, &info); i++) {
@@ -193,9 +261,9 @@ static int loop(struct record_work *work)
 	progress_begin(&progress, "recorded");
 	while (!code && !is_done(work)) {
 		wait_for(perfev_sampler_fd(r->sampler), work->signals, progress.on ? 500 : -1);
-		while (!code && perfev_sampler_wait(r->sampler, 0, &err) > 0)
-			if (recorder_drain(r, &err) < 0)
-				code = report_error(&err);
+		/* once: what the recorder does may be recorded too, and there is always more then */
+		if (perfev_sampler_wait(r->sampler, 0, &err) > 0 && recorder_drain(r, &err) < 0)
+			code = report_error(&err);
 		progress_at(&progress, perfev_writer_bytes(r->writer), 0);
 	}
 	progress_end(&progress);
@@ -274,6 +342,8 @@ static int record(struct record_work *work)
 	int r = parse_events(&work->events, "record", &o->events,
 			     o->events.count ? "" : default_event());
 
+	if (r == 0)
+		r = check_events(work);
 	if (r)
 		return r;
 	prepare_events(work);
@@ -347,6 +417,8 @@ int cmd_record(int argc, char **argv)
 	const struct option_row rows[] = {
 		{'e', "event", "EVENTS", "what to sample; more than once, or separated by commas",
 		 OPTION_LIST, &o.events},
+		{0, "filter", "EXPR", "only where the fields of the -e before it meet this: 'prev_pid == 0'",
+		 OPTION_FILTER, &o.events},
 		{'F', "freq", "HZ", "samples a second (default 999)", OPTION_COUNT, &o.frequency},
 		{'c', "count", "PERIOD", "a sample each PERIOD events", OPTION_COUNT, &o.period},
 		{'g', NULL, NULL, "record call chains (the default)", OPTION_FLAG, &graph},
@@ -397,7 +469,7 @@ int cmd_record(int argc, char **argv)
 		perfev_events_free(work.events);
 		session_close(&o.session);
 	}
-	free(o.events.items);
+	texts_free(&o.events);
 	free(words);
 	return r;
 }

@@ -58,7 +58,8 @@ static void prepare_events(const struct stat_work *work)
 	for (i = 0; i < work->count; i++) {
 		struct perf_event_attr *attr = perfev_event_attr(perfev_events_at(work->events, i));
 
-		attr->inherit = !work->options->no_inherit && s->on.kind != PERFEV_TARGET_CPU;
+		if (!(work->rows[i].info.flags & PERFEV_EVENT_INHERIT))
+			attr->inherit = !work->options->no_inherit && s->on.kind != PERFEV_TARGET_CPU;
 		attr->enable_on_exec = s->is_command && attr->disabled;
 	}
 }
@@ -75,7 +76,10 @@ static void explain_row(struct stat_row *row, const struct perfev_set *set, size
 		snprintf(row->why, sizeof(row->why), "%s", error ? error->text : "it could not be opened");
 		break;
 	case PERFEV_NOT_COUNTED:
-		if (row->total.why == PERFEV_WHY_PARANOID)
+		if (row->info.tool)
+			snprintf(row->why, sizeof(row->why),
+				 "it is the time of a command, and none was run");
+		else if (row->total.why == PERFEV_WHY_PARANOID)
 			snprintf(row->why, sizeof(row->why),
 				 "it happens in the kernel, and kernel code was left out, as "
 				 "perf_event_paranoid demands of this user");
@@ -94,6 +98,20 @@ static void explain_row(struct stat_row *row, const struct perfev_set *set, size
 	}
 }
 
+/* Times that are no events. */
+static void read_tool(const struct stat_work *work, uint32_t tool, struct perfev_reading *reading)
+{
+	uint64_t elapsed = (uint64_t)work->elapsed[work->done];
+
+	if (tool != PERFEV_TOOL_DURATION_TIME && !work->child.pid)
+		return;
+	reading->status = PERFEV_COUNTED;
+	reading->enabled_ns = reading->running_ns = elapsed;
+	reading->count = tool == PERFEV_TOOL_DURATION_TIME ? elapsed
+			 : tool == PERFEV_TOOL_USER_TIME   ? work->child.user_ns
+							   : work->child.system_ns;
+}
+
 static int take_readings(struct stat_work *work, const struct perfev_set *set)
 {
 	struct perfev_reading *readings = calloc(work->count, sizeof(*readings));
@@ -108,9 +126,11 @@ static int take_readings(struct stat_work *work, const struct perfev_set *set)
 		struct stat_row *row = &work->rows[i];
 		uint64_t scaled = 0;
 
+		if (row->info.tool)
+			read_tool(work, row->info.tool, &readings[i]);
 		perfev_reading_scaled(&readings[i], &scaled);
 		work->samples[work->done * work->count + i] = (double)scaled;
-		if (work->done == 0) {
+		if (work->done == 0 || row->info.flags & PERFEV_EVENT_SNAPSHOT) {
 			row->total = readings[i];
 			row->user_only = perfev_set_dropped(set, i) & PERFEV_DROP_KERNEL;
 		} else {
@@ -277,6 +297,7 @@ static int measure(const struct options *o)
 		for (i = 0; i < work.count; i++) {
 			work.rows[i].event = perfev_event_name(perfev_events_at(work.events, i));
 			work.rows[i].attr = perfev_event_attr(perfev_events_at(work.events, i));
+			perfev_event_describe(perfev_events_at(work.events, i), &work.rows[i].info);
 		}
 		prepare_events(&work);
 		work.signals = watch_signals();
@@ -299,6 +320,8 @@ int cmd_stat(int argc, char **argv)
 	const struct option_row rows[] = {
 		{'e', "event", "EVENTS", "what to count; more than once, or separated by commas",
 		 OPTION_LIST, &o.events},
+		{0, "filter", "EXPR", "only where the fields of the -e before it meet this: 'prev_pid == 0'",
+		 OPTION_FILTER, &o.events},
 		{'p', "pid", "PID", "a running process, all its threads", OPTION_LIST, &o.session.pids},
 		{'t', "tid", "TID", "a running thread", OPTION_LIST, &o.session.tids},
 		{'a', "all-cpus", NULL, "everything on all CPUs", OPTION_FLAG, &o.session.all_cpus},
@@ -335,6 +358,6 @@ int cmd_stat(int argc, char **argv)
 	if (r == 0)
 		r = measure(&o);
 	session_close(&o.session);
-	free(o.events.items);
+	texts_free(&o.events);
 	return r;
 }

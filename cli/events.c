@@ -4,6 +4,16 @@
 
 #include <sys/resource.h>
 
+static int filter_events(struct perfev_events *events, const char *filter, struct perfev_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < perfev_events_count(events); i++)
+		if (perfev_event_set_filter(perfev_events_at(events, i), filter, err) < 0)
+			return -1;
+	return 0;
+}
+
 int parse_events(struct perfev_events **ret, const char *command, const struct texts *texts,
 		 const char *defaults)
 {
@@ -21,6 +31,8 @@ int parse_events(struct perfev_events **ret, const char *command, const struct t
 	for (i = 0; i < texts->count; i++) {
 		int r = perfev_events_parse(&more, texts->items[i], &err);
 
+		if (r == 0 && i < texts->filter_count && texts->filters[i])
+			r = filter_events(more, texts->filters[i], &err);
 		if (r == 0) {
 			r = perfev_events_append(all, more, &err);
 			perfev_events_free(more);

@@ -65,9 +65,11 @@ static const char *status_name(enum perfev_status status)
 	return names[status];
 }
 
-static bool is_clock(const struct perf_event_attr *attr)
+static bool is_clock(const struct stat_row *row)
 {
-	return attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
+	const struct perf_event_attr *attr = row->attr;
+
+	return !row->info.tool && attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 }
 
 static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
@@ -78,12 +80,15 @@ static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
 
 	fputs("{\"event\":", out);
 	put_string(out, row->event);
-	if (counted)
+	if (counted && (row->info.scale < 1 || row->info.scale > 1))
+		fprintf(out, ",\"count\":%" PRIu64 ",\"value\":%.15g", count, (double)count * row->info.scale);
+	else if (counted)
 		fprintf(out, ",\"count\":%" PRIu64 ",\"value\":%" PRIu64 ".0", count, count);
 	else
 		fputs(",\"count\":null,\"value\":null", out);
-	fprintf(out, ",\"unit\":\"%s\",\"enabled_ns\":%" PRIu64 ",\"running_ns\":%" PRIu64,
-		is_clock(row->attr) ? "ns" : "", r->enabled_ns, r->running_ns);
+	fputs(",\"unit\":", out);
+	put_string(out, is_clock(row) ? "ns" : row->info.unit);
+	fprintf(out, ",\"enabled_ns\":%" PRIu64 ",\"running_ns\":%" PRIu64, r->enabled_ns, r->running_ns);
 	fprintf(out, ",\"status\":\"%s\",\"why\":", status_name(r->status));
 	put_string_or_null(out, row->why[0] ? row->why : NULL);
 	fprintf(out, ",\"scaled\":%s,\"cpu\":null,\"tid\":null",

@@ -117,6 +117,24 @@ static int add_text(struct texts *texts, const char *text)
 	return 0;
 }
 
+/* It is for the events of the -e before it. */
+static int set_filter(const struct command_line *line, struct texts *events, const char *word,
+		      const char *value)
+{
+	const char **filters;
+
+	if (!events->count)
+		return usage_error(line->command, "%s stands behind the -e whose events it is for", word);
+	filters = realloc(events->filters, events->count * sizeof(*filters));
+	if (!filters)
+		return EXIT_FAILED;
+	for (; events->filter_count < events->count; events->filter_count++)
+		filters[events->filter_count] = NULL;
+	events->filters = filters;
+	filters[events->count - 1] = value;
+	return -1;
+}
+
 static int set_value(const struct command_line *line, const struct option_row *row, const char *word,
 		     const char *value)
 {
@@ -132,6 +150,8 @@ static int set_value(const struct command_line *line, const struct option_row *r
 		return -1;
 	case OPTION_LIST:
 		return add_text(row->value, value) < 0 ? EXIT_FAILED : -1;
+	case OPTION_FILTER:
+		return set_filter(line, row->value, word, value);
 	case OPTION_COUNT:
 		errno = 0;
 		number = strtoull(value, &end, 10);
@@ -193,6 +213,12 @@ static int short_options(const struct command_line *line, int argc, char **argv,
 		return set_value(line, row, name, argv[++*at]);
 	}
 	return -1;
+}
+
+void texts_free(struct texts *texts)
+{
+	free(texts->items);
+	free(texts->filters);
 }
 
 int parse_options(struct command_line *line, int argc, char **argv)

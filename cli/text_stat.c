@@ -7,7 +7,7 @@
 
 static bool is_event(const struct stat_row *row, uint32_t type, uint64_t config)
 {
-	return row->attr->type == type && (row->attr->config & PERF_HW_EVENT_MASK) == config;
+	return !row->info.tool && row->attr->type == type && (row->attr->config & PERF_HW_EVENT_MASK) == config;
 }
 
 /* The count of another event of the same run, when it was counted. */
@@ -67,7 +67,7 @@ static const char *meaning(char to[48], const struct stat_result *result, const 
 		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, &other) &&
 		   other > 0) {
 		snprintf(to, 48, "%.2f %% of all cache references", count / other * 100);
-	} else if (has_clock && !is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK)) {
+	} else if (has_clock && !row->info.tool && !is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK)) {
 		per_second(to, count / (clock / 1e9));
 	}
 	return to;
@@ -78,7 +78,7 @@ static void put_stat_row(FILE *out, const struct stat_result *result, const stru
 	const struct perfev_reading *r = &row->total;
 	char number[32], extra[48];
 	uint64_t count;
-	bool clock = row->attr->type == PERF_TYPE_SOFTWARE &&
+	bool clock = !row->info.tool && row->attr->type == PERF_TYPE_SOFTWARE &&
 		     row->attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 
 	if (r->status != PERFEV_COUNTED || !perfev_reading_scaled(r, &count)) {
@@ -92,9 +92,14 @@ static void put_stat_row(FILE *out, const struct stat_result *result, const stru
 		return;
 	}
 	meaning(extra, result, row, (double)count);
-	count /= result->runs;
+	if (!(row->info.flags & PERFEV_EVENT_SNAPSHOT))
+		count /= result->runs;
 	if (clock)
 		fprintf(out, "%20.2f msec ", (double)count / 1e6);
+	else if (row->info.unit[0] && row->info.scale >= 1 && row->info.scale <= 1)
+		fprintf(out, "%20s %-4s ", text_number(number, count), row->info.unit);
+	else if (row->info.unit[0] || row->info.scale < 1 || row->info.scale > 1)
+		fprintf(out, "%20.2f %-4s ", (double)count * row->info.scale, row->info.unit);
 	else
 		fprintf(out, "%20s      ", text_number(number, count));
 	fprintf(out, "%-26s", row->event);

@@ -44,15 +44,12 @@ struct part {
 static const struct part parts[] = {
 	FLAG(sample_id_all, 18), FLAG(mmap, 8), FLAG(comm, 9), FLAG(task, 13), FLAG(mmap2, 23),
 	FLAG(comm_exec, 24), FLAG(mmap_data, 17), FLAG(watermark, 14), FIELD(wakeup_events),
-	FLAG(exclude_callchain_kernel, 21), FLAG(exclude_callchain_user, 22),
 	SAMPLE(IP), SAMPLE(TIME), SAMPLE(ADDR), SAMPLE(ID), SAMPLE(CPU), SAMPLE(PERIOD),
 	SAMPLE(STREAM_ID), SAMPLE(RAW), SAMPLE(IDENTIFIER), SAMPLE(DATA_SRC), SAMPLE(TRANSACTION),
 	FORMAT(TOTAL_TIME_ENABLED), FORMAT(TOTAL_TIME_RUNNING), FORMAT(ID), FORMAT(LOST),
 	FLAG(context_switch, 26), FLAG(namespaces, 28), FLAG(ksymbol, 29), FLAG(bpf_event, 30),
 	FLAG(cgroup, 32), FLAG(text_poke, 33), FLAG(build_id, 34), FLAG(defer_callchain, 38),
 	FLAG(defer_output, 39), FLAG(write_backward, 27), FLAG(inherit_stat, 11),
-	FLAG(exclude_user, 4), FLAG(exclude_kernel, 5), FLAG(exclude_hv, 6), FLAG(exclude_idle, 7),
-	FLAG(exclude_host, 19), FLAG(exclude_guest, 20),
 	SAMPLE(CALLCHAIN), FIELD(sample_max_stack), SAMPLE(PHYS_ADDR), SAMPLE(CGROUP),
 	SAMPLE(DATA_PAGE_SIZE), SAMPLE(CODE_PAGE_SIZE), SAMPLE(WEIGHT), SAMPLE(WEIGHT_STRUCT),
 	SAMPLE(READ), SAMPLE(TID), FORMAT(GROUP), SAMPLE(AUX), FIELD(aux_sample_size), FIELD(aux_watermark),
@@ -70,7 +67,11 @@ static const struct part parts[] = {
 #else
 	 ~((UINT64_C(1) << 40) - 1)},
 #endif
-	FLAG(freq, 10), FIELD(sample_period), FIELD(config4), FIELD(config3), FIELD(config2),
+	FLAG(freq, 10), FIELD(sample_period),
+	/* many may open nothing without these, so that they stay while others are looked at */
+	FLAG(exclude_user, 4), FLAG(exclude_hv, 6), FLAG(exclude_idle, 7), FLAG(exclude_host, 19),
+	FLAG(exclude_guest, 20), FLAG(exclude_callchain_user, 22), FLAG(exclude_callchain_kernel, 21),
+	FLAG(exclude_kernel, 5), FIELD(config4), FIELD(config3), FIELD(config2),
 	FIELD(config1), FIELD(bp_type), FIELD(config),
 };
 #define PARTS	  (sizeof(parts) / sizeof(parts[0]))
@@ -344,11 +345,12 @@ static bool is_the_event(size_t suspect)
 	return (suspect >= EVENT_FROM && suspect < PARTS) || suspect == OF_TYPE;
 }
 
-/* Takes out all that can be, and blames the rest. */
+/* Takes out all that can be, and blames the rest. Behind the fault a refusal for want of rights may wait:
+ * what has shown that one is suspected, and blamed when the others say nothing. */
 static void reduce(struct trial_result *ret, const struct trial *first, struct trial *t,
 		   struct perf_event_attr *least)
 {
-	size_t i;
+	size_t suspected[TRIAL_NAMES], suspects = 0, i;
 
 	for (i = 0; i < SUSPECTS; i++) {
 		struct perf_event_attr attr = *least;
@@ -365,8 +367,13 @@ static void reduce(struct trial_result *ret, const struct trial *first, struct t
 			t->attr = least;
 		} else if (outcome != -EACCES && outcome != -EPERM) {
 			blame(ret, first->attr, i);
+		} else if (suspects < TRIAL_NAMES && (i >= PARTS || strncmp(parts[i].name, "exclude_", 8))) {
+			suspected[suspects++] = i;
 		}
 	}
+	if (ret->count == 0 || !strcmp(ret->names[0], "this target"))
+		for (i = 0; i < suspects; i++)
+			blame(ret, first->attr, suspected[i]);
 }
 
 void trial_run(struct trial_result *ret, const struct trial *trial)
