@@ -192,7 +192,12 @@ struct stat_result;
 void json_stat(FILE *out, const struct stat_result *result);
 void json_report(FILE *out, const struct loaded *loaded, const struct perfev_function *functions,
 		 size_t count, size_t limit);
+/* A text in quotes, with what is no UTF-8 replaced. */
+void json_string(FILE *out, const char *text);
 void json_doctor(FILE *out);
+void json_listed_event(FILE *out, const struct perfev_listed_event *event);
+/* All PMUs, separated by commas. */
+void json_pmus(FILE *out);
 
 /* ---- print.c, text_stat.c, text_report.c: everything for people ------------------------------------------------- */
 
@@ -203,7 +208,6 @@ struct report_text_opts {
 };
 void text_report(FILE *out, const struct loaded *loaded, const char *path,
 		 const struct report_text_opts *opts);
-void text_doctor(FILE *out);
 /* 1234567 as "1,234,567". */
 const char *text_number(char to[32], uint64_t number);
 /* 1234567 as "1.2 MB". */
@@ -231,6 +235,9 @@ struct stat_result {
 	bool has_command;
 };
 
+/* ---- text_doctor.c */
+void text_doctor(FILE *out);
+
 /* ---- progress.c ------------------------------------------------------------------------------------------------------ */
 
 /* A line that tells how far long work is; only on a terminal, and only when it takes a while. */
@@ -253,5 +260,6 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_list(int argc, char **argv);
 
 #endif

@@ -22,7 +22,7 @@ static size_t utf8_length(const unsigned char *at)
 	return n;
 }
 
-static void put_string(FILE *out, const char *text)
+void json_string(FILE *out, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
@@ -49,7 +49,7 @@ static void put_string(FILE *out, const char *text)
 static void put_string_or_null(FILE *out, const char *text)
 {
 	if (text)
-		put_string(out, text);
+		json_string(out, text);
 	else
 		fputs("null", out);
 }
@@ -79,7 +79,7 @@ static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
 	bool counted = r->status == PERFEV_COUNTED && perfev_reading_scaled(r, &count);
 
 	fputs("{\"event\":", out);
-	put_string(out, row->event);
+	json_string(out, row->event);
 	if (counted && (row->info.scale < 1 || row->info.scale > 1))
 		fprintf(out, ",\"count\":%" PRIu64 ",\"value\":%.15g", count, (double)count * row->info.scale);
 	else if (counted)
@@ -87,7 +87,7 @@ static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
 	else
 		fputs(",\"count\":null,\"value\":null", out);
 	fputs(",\"unit\":", out);
-	put_string(out, is_clock(row) ? "ns" : row->info.unit);
+	json_string(out, is_clock(row) ? "ns" : row->info.unit);
 	fprintf(out, ",\"enabled_ns\":%" PRIu64 ",\"running_ns\":%" PRIu64, r->enabled_ns, r->running_ns);
 	fprintf(out, ",\"status\":\"%s\",\"why\":", status_name(r->status));
 	put_string_or_null(out, row->why[0] ? row->why : NULL);
@@ -125,7 +125,7 @@ static void put_events(FILE *out, const struct perfev_profile *profile)
 	fputs("{\"events\":[", out);
 	for (i = 0; perfev_profile_event_at(profile, i, &info); i++) {
 		fprintf(out, "%s{\"event\":", i ? "," : "");
-		put_string(out, info.name);
+		json_string(out, info.name);
 		fprintf(out, ",\"samples\":%" PRIu64 ",\"weight\":%" PRIu64 "}", info.samples,
 			info.weight);
 	}
@@ -142,66 +142,18 @@ void json_report(FILE *out, const struct loaded *loaded, const struct perfev_fun
 		loaded->loss.records, loaded->last_time - loaded->first_time);
 	for (i = 0; i < count && i < limit; i++) {
 		fprintf(out, "%s{\"symbol\":", i ? "," : "");
-		put_string(out, functions[i].symbol);
+		json_string(out, functions[i].symbol);
 		fputs(",\"module\":", out);
-		put_string(out, functions[i].module);
+		json_string(out, functions[i].module);
 		fprintf(out, ",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}", functions[i].self,
 			functions[i].total);
 	}
 	fputs("],\"unresolved\":[", out);
 	for (i = 0; i < loaded->missing_count; i++) {
 		fprintf(out, "%s{\"module\":", i ? "," : "");
-		put_string(out, loaded->missing[i].module);
+		json_string(out, loaded->missing[i].module);
 		fprintf(out, ",\"samples\":%" PRIu64 ",\"why\":", loaded->missing[i].samples);
-		put_string(out, loaded->missing[i].why);
-		fputc('}', out);
-	}
-	fputs("]}\n", out);
-}
-
-static void put_fact(FILE *out, const char *name, int64_t value)
-{
-	if (value == INT64_MIN)
-		fprintf(out, "\"%s\":null,", name);
-	else
-		fprintf(out, "\"%s\":%" PRId64 ",", name, value);
-}
-
-void json_doctor(FILE *out)
-{
-	struct perfev_system s;
-	struct perfev_error err;
-	int i;
-
-	perfev_system_read(&s);
-	fputs("{\"system\":{\"kernel\":", out);
-	put_string(out, s.release);
-	fputs(",\"arch\":", out);
-	put_string(out, s.arch);
-	fputs(",\"cpu\":", out);
-	put_string(out, s.cpu_desc);
-	fputc(',', out);
-	put_fact(out, "cpus_online", s.cpus_online);
-	put_fact(out, "cpus_available", s.cpus_available);
-	put_fact(out, "memory_kb", s.memory_kb);
-	put_fact(out, "uid", s.uid);
-	put_fact(out, "perf_event_paranoid", s.paranoid);
-	put_fact(out, "kptr_restrict", s.kptr_restrict);
-	put_fact(out, "perf_event_max_sample_rate", s.max_sample_rate);
-	put_fact(out, "perf_event_mlock_kb", s.mlock_kb);
-	put_fact(out, "perf_event_max_stack", s.max_stack);
-	put_fact(out, "files_soft", s.files_soft);
-	put_fact(out, "files_hard", s.files_hard);
-	put_fact(out, "memlock_bytes", s.memlock_soft);
-	put_fact(out, "seccomp", s.seccomp);
-	fprintf(out, "\"capabilities\":\"%016" PRIx64 "\"},\"abilities\":[", s.capabilities);
-	for (i = 0; i < PERFEV_ABILITY_COUNT; i++) {
-		int able = perfev_probe((enum perfev_ability)i, &err);
-
-		fprintf(out, "%s{\"ability\":\"%s\",\"title\":\"%s\",\"able\":%s,\"why\":", i ? "," : "",
-			perfev_ability_name((enum perfev_ability)i),
-			perfev_ability_title((enum perfev_ability)i), able ? "true" : "false");
-		put_string_or_null(out, able ? NULL : err.text);
+		json_string(out, loaded->missing[i].why);
 		fputc('}', out);
 	}
 	fputs("]}\n", out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What perfev report and perfev doctor print. */
+/* What perfev report prints. */
 #include "cli.h"
 
 #include <inttypes.h>
@@ -228,52 +228,5 @@ void text_report(FILE *out, const struct loaded *loaded, const char *path,
 		put_functions(out, loaded, (int)i, info.samples, opts);
 		if (opts->tree)
 			put_tree(out, loaded, i);
-	}
-}
-
-/* ---- doctor -------------------------------------------------------------------------------------------------- */
-
-static void put_system(FILE *out, const struct perfev_system *s)
-{
-	char mask[64];
-
-	fprintf(out, "Machine   %s, %s, kernel %s\n", s->cpu_desc[0] ? s->cpu_desc : "unknown CPU", s->arch,
-		s->release);
-	fprintf(out, "          %" PRId64 " CPUs online of %" PRId64 ", %" PRId64 " MB\n", s->cpus_online,
-		s->cpus_available, s->memory_kb / 1024);
-	snprintf(mask, sizeof(mask), "%s%s%s%s", s->capabilities & PERFEV_CAP_SYS_ADMIN ? " SYS_ADMIN" : "",
-		 s->capabilities & PERFEV_CAP_PERFMON ? " PERFMON" : "",
-		 s->capabilities & PERFEV_CAP_SYSLOG ? " SYSLOG" : "",
-		 s->seccomp == 2 ? " seccomp" : "");
-	fprintf(out, "User      uid %" PRId64 ", capabilities that matter:%s\n", s->uid,
-		mask[0] ? mask : " none");
-	if (s->paranoid == INT64_MIN)
-		fputs("Settings  perf_event_paranoid is not there: this kernel has no perf events\n", out);
-	else
-		fprintf(out, "Settings  perf_event_paranoid %" PRId64 ", kptr_restrict %" PRId64 "\n",
-			s->paranoid, s->kptr_restrict);
-	fprintf(out, "Limits    %" PRId64 " samples a second, %" PRId64 " KiB of ring memory a CPU, %" PRId64
-		     " open files\n\n",
-		s->max_sample_rate, s->mlock_kb, s->files_soft);
-}
-
-void text_doctor(FILE *out)
-{
-	struct perfev_system s;
-	struct perfev_error err;
-	int i;
-
-	perfev_system_read(&s);
-	put_system(out, &s);
-	for (i = 0; i < PERFEV_ABILITY_COUNT; i++) {
-		int able = perfev_probe((enum perfev_ability)i, &err);
-
-		fprintf(out, "  %s  %s\n", able ? "yes" : "no ",
-			perfev_ability_title((enum perfev_ability)i));
-		if (!able) {
-			fputs("         ", out);
-			text_name(out, err.text);
-			fputc('\n', out);
-		}
 	}
 }

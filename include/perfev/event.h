@@ -186,6 +186,34 @@ struct perfev_parse_opts {
 /* perfev_events_parse_at() - the same on another machine's tree */
 PERFEV_API int perfev_events_parse_at(struct perfev_events **ret, const char *text,
 				      const struct perfev_parse_opts *opts, struct perfev_error *err);
+
+/* What there is to count: one event that has a name. */
+struct perfev_listed_event {
+	const char *name;  /* a text for perfev_event_parse() */
+	const char *alias; /* another name for the same, or NULL */
+	const char *kind;  /* "hardware", "cache", "software", "tool", "pmu", "tracepoint" */
+	const char *pmu;   /* of kind "pmu", else "" */
+	const char *terms; /* of kind "pmu": what the name stands for; else "" */
+	const char *unit;  /* of count x scale; "" none */
+	double scale;
+};
+
+/*
+ * perfev_events_list() - the events of this machine, kind by kind
+ * Generic hardware and cache events are listed when the kernel opens them (tried, disabled), or when
+ * only rights are missing; of another machine's tree, when it has a PMU of the CPU.
+ * @glob: of their names or aliases; NULL: all.
+ * @each: is called with each; its texts live during the call. What it returns, when negative, ends the
+ *	list, and is returned.
+ * Return: how many there were; -EACCES: all but the tracepoints were listed, as tracefs may not be read;
+ * -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_events_list(const char *glob,
+				  int (*each)(void *context, const struct perfev_listed_event *event),
+				  void *context, const struct perfev_parse_opts *opts,
+				  struct perfev_error *err);
+
 PERFEV_API int perfev_events_new(struct perfev_events **ret, struct perfev_error *err);
 PERFEV_API void perfev_events_free(struct perfev_events *events);
 

@@ -74,6 +74,63 @@ PERFEV_API const char *perfev_ability_title(enum perfev_ability ability);
  */
 PERFEV_API int perfev_probe(enum perfev_ability ability, struct perfev_error *err);
 
+/* What a kernel may know or not: parts of its interface, by the version of Linux that brought them. */
+enum perfev_kernel_id {
+	PERFEV_KERNEL_MMAP2 = 0,
+	PERFEV_KERNEL_IDENTIFIER,
+	PERFEV_KERNEL_COMM_EXEC,
+	PERFEV_KERNEL_CLOCKID,
+	PERFEV_KERNEL_CONTEXT_SWITCH,
+	PERFEV_KERNEL_WRITE_BACKWARD,
+	PERFEV_KERNEL_MAX_STACK,
+	PERFEV_KERNEL_NAMESPACES,
+	PERFEV_KERNEL_PHYS_ADDR,
+	PERFEV_KERNEL_BRANCH_TYPE,
+	PERFEV_KERNEL_KSYMBOL,
+	PERFEV_KERNEL_BPF_EVENT,
+	PERFEV_KERNEL_CGROUP,
+	PERFEV_KERNEL_BRANCH_INDEX,
+	PERFEV_KERNEL_TEXT_POKE,
+	PERFEV_KERNEL_PAGE_SIZE,
+	PERFEV_KERNEL_WEIGHT_STRUCT,
+	PERFEV_KERNEL_BUILD_ID,
+	PERFEV_KERNEL_INHERIT_THREAD,
+	PERFEV_KERNEL_REMOVE_ON_EXEC,
+	PERFEV_KERNEL_SIGTRAP,
+	PERFEV_KERNEL_LOST,
+	PERFEV_KERNEL_BRANCH_PRIV,
+	PERFEV_KERNEL_CONFIG3,
+	PERFEV_KERNEL_BRANCH_COUNTERS,
+	PERFEV_KERNEL_INHERIT_READ,
+	PERFEV_KERNEL_AUX_ACTION,
+	PERFEV_KERNEL_DEFER,
+	PERFEV_KERNEL_CONFIG4,
+	PERFEV_KERNEL_COUNT
+};
+
+/* The answers, for as long as the caller keeps them: a kernel does not change while it runs. */
+struct perfev_kernel {
+	uint64_t has;	  /* bit n: it knows item n */
+	uint64_t unknown; /* bit n: nothing can be told, as the system call is refused or not there */
+};
+
+/*
+ * perfev_kernel_read() - what this kernel knows
+ * Opens one disabled software event for each item, of the calling thread, and closes it: kernels with
+ * backports, and containers, are asked and not guessed. That it is known does not say that this user may,
+ * or that a PMU can.
+ */
+PERFEV_API void perfev_kernel_read(struct perfev_kernel *ret);
+
+struct perfev_kernel_item {
+	const char *name;  /* "sigtrap" */
+	const char *title; /* for people */
+	const char *since; /* the version of Linux that brought it */
+};
+
+/* perfev_kernel_item_at() - an item; false when there is none of that number */
+PERFEV_API bool perfev_kernel_item_at(size_t index, struct perfev_kernel_item *ret);
+
 /*
  * perfev_cpus_online() - the CPUs that are online
  * @ret: an array of *count, to be freed with free().

@@ -4,6 +4,7 @@
  * version number would be wrong on kernels with backports, in containers, and under security modules.
  */
 #include "explain.h"
+#include "tracefs.h"
 
 #include "base/error.h"
 #include "kernel/sys.h"
@@ -178,41 +179,77 @@ static int try_user_read(struct perfev_error *err)
 
 static int try_tracepoints(struct perfev_error *err)
 {
-	static const char *const places[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
-	char path[96];
-	size_t i;
+	char root[512], path[640];
+	int r = try_open(err);
 
-	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "%s/events/syscalls", places[i]);
+	if (r < 0)
+		return r;
+	r = tracefs_find(root, sizeof(root));
+	if (r == 0) {
+		snprintf(path, sizeof(path), "%s/events/syscalls", root);
+		if (sys_can_read(path))
+			return 0;
+		snprintf(path, sizeof(path), "%s/events/header_page", root);
+		r = sys_can_read(path) ? 0 : -EACCES;
+	}
+	return r < 0 ? tracefs_refused(r, root, "sched:sched_switch", err) : 0;
+}
+
+static uint32_t pmu_type(const char *name)
+{
+	char path[96], text[24];
+
+	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
+	return sys_read_text(path, text, sizeof(text)) > 0 ? (uint32_t)strtoul(text, NULL, 10) : 0;
+}
+
+/* Rights are looked at before the place of the probe, of which there is none: nothing is put anywhere. */
+static int try_probe(uint32_t type, const char *pmu, const char *what, struct perfev_error *err)
+{
+	struct perf_event_attr attr = harmless();
+	struct explain_open facts = {.event = what, .pmu = pmu, .attr = &attr, .cpu = -1, .group_fd = -1};
+	int fd;
+
+	attr.type = type;
+	attr.config = 0;
+	fd = sys_perf_event_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd >= 0)
+		sys_close(fd);
+	return fd == -EACCES || fd == -EPERM || fd == -ENOSYS ? explain_open(fd, &facts, err) : 0;
+}
+
+/* Without the PMU a file of tracefs takes probes. */
+static int try_probes(const char *pmu, const char *file, const char *what, const char *option,
+		      struct perfev_error *err)
+{
+	uint32_t type = pmu_type(pmu);
+	char root[512], path[640];
+	int r;
+
+	if (type)
+		return try_probe(type, pmu, what, err);
+	r = try_open(err);
+	if (r < 0)
+		return r;
+	if (tracefs_find(root, sizeof(root)) == 0) {
+		snprintf(path, sizeof(path), "%s/%s", root, file);
 		if (sys_can_read(path))
 			return 0;
 	}
-	return absent(err, PERFEV_WHY_NOT_FOUND,
-		      "cannot use tracepoints: tracefs is not mounted at /sys/kernel/tracing, or this "
-		      "user may not read it; run as root, or mount it with gid= and mode=");
-}
-
-static int try_pmu(const char *name, const char *what, struct perfev_error *err)
-{
-	char path[96];
-
-	snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/type", name);
-	if (sys_can_read(path))
-		return 0;
 	return error_set(err, -ENODEV, PERFEV_WHY_NO_PMU, ERROR_NOWHERE,
-			 "cannot use %s: the kernel has no %s PMU (CONFIG_%s_EVENTS); use another "
-			 "kernel",
-			 what, name, strcmp(name, "kprobe") ? "UPROBE" : "KPROBE");
+			 "cannot open %s: the kernel has no %s PMU (%s), and no %s in tracefs that this user may "
+			 "read; use another kernel, or run as root",
+			 what, pmu, option, file);
 }
 
 static int try_kprobes(struct perfev_error *err)
 {
-	return try_pmu("kprobe", "probes in the kernel", err);
+	return try_probes("kprobe", "kprobe_events", "probes in the kernel", "CONFIG_KPROBE_EVENTS", err);
 }
 
 static int try_uprobes(struct perfev_error *err)
 {
-	return try_pmu("uprobe", "probes in programs", err);
+	return try_probes("uprobe", "uprobe_events", "probes in programs", "CONFIG_UPROBE_EVENTS", err);
 }
 
 static int try_breakpoints(struct perfev_error *err)

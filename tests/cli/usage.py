@@ -4,8 +4,8 @@ import subprocess
 
 from cli import BURN, ENV, PERFEV, expect, expect_code, expect_in, perfev
 
-COMMANDS = ("stat", "record", "report", "dump", "doctor")
-LATER = ("script", "list", "fix", "annotate", "top", "diff", "merge")
+COMMANDS = ("stat", "record", "report", "dump", "list", "doctor")
+LATER = ("script", "fix", "annotate", "top", "diff", "merge")
 
 
 def test_help_and_version():

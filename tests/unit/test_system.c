@@ -341,7 +341,8 @@ static void test_probes_that_work(void **state)
 	int i;
 
 	(void)state;
-	fake_file("/sys/kernel/tracing/events/syscalls/enable", "0\n");
+	fake_file("/proc/mounts", "none /trace tracefs rw 0 0\n");
+	fake_file("/trace/events/syscalls/enable", "0\n");
 	fake_file("/sys/bus/event_source/devices/kprobe/type", "8\n");
 	fake_file("/sys/bus/event_source/devices/uprobe/type", "9\n");
 	fake_file("/proc/kallsyms", "ffffffff81000000 T _text\n");
@@ -360,6 +361,90 @@ static void test_probes_that_work(void **state)
 	assert_says("zeros");
 }
 
+/* Without their PMUs probes go through tracefs; what forbids them is told by the kernel. */
+static void test_probes_of_tracefs(void **state)
+{
+	(void)state;
+	assert_int_equal(perfev_probe(PERFEV_CAN_KPROBES, &err), 0);
+	assert_says("no kprobe PMU (CONFIG_KPROBE_EVENTS), and no kprobe_events in tracefs");
+	fake_file("/proc/mounts", "none /trace tracefs rw 0 0\n");
+	fake_file("/trace/kprobe_events", "");
+	assert_int_equal(perfev_probe(PERFEV_CAN_KPROBES, &err), 1);
+	assert_int_equal(perfev_probe(PERFEV_CAN_UPROBES, &err), 0);
+	assert_int_equal(perfev_probe(PERFEV_CAN_TRACEPOINTS, &err), 0);
+	assert_says("/trace");
+	assert_int_equal(fake.opened, fake.closed);
+}
+
+static int no_probes(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	assert_int_equal(attr->config1, 0); /* no place: nothing would be put there */
+	return attr->type == 9 ? -EACCES : attr->type == 8 ? -EINVAL : 0;
+}
+
+static void test_probes_that_are_forbidden(void **state)
+{
+	(void)state;
+	fake_file("/sys/bus/event_source/devices/kprobe/type", "8\n");
+	fake_file("/sys/bus/event_source/devices/uprobe/type", "9\n");
+	fake.on_open = no_probes;
+	assert_int_equal(perfev_probe(PERFEV_CAN_KPROBES, &err), 1);
+	assert_int_equal(perfev_probe(PERFEV_CAN_UPROBES, &err), 0);
+	assert_says("probes need CAP_PERFMON");
+}
+
+/* ---- what the kernel knows ------------------------------------------------------------------------------------ */
+
+static int everything;
+
+static int linux_5_12(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	if (everything)
+		return everything;
+	if (attr->config3 || attr->config4 || attr->sig_data)
+		return -E2BIG;
+	if (attr->sigtrap || attr->remove_on_exec || attr->inherit_thread || attr->defer_output ||
+	    attr->aux_action || (attr->read_format & PERF_FORMAT_LOST))
+		return -EINVAL;
+	if ((attr->sample_type & PERF_SAMPLE_READ) && attr->inherit)
+		return -EINVAL;
+	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
+		return attr->branch_sample_type & (PERF_SAMPLE_BRANCH_COUNTERS | PERF_SAMPLE_BRANCH_PRIV_SAVE)
+			       ? -EINVAL
+			       : -EOPNOTSUPP;
+	return attr->namespaces || (attr->sample_type & PERF_SAMPLE_PHYS_ADDR) ? -EACCES : 0;
+}
+
+static void test_what_the_kernel_knows(void **state)
+{
+	struct perfev_kernel_item item;
+	struct perfev_kernel kernel;
+	size_t i;
+
+	(void)state;
+	everything = 0;
+	fake.on_open = linux_5_12;
+	perfev_kernel_read(&kernel);
+	assert_true(kernel.unknown == 0);
+	assert_true(kernel.has == (UINT64_C(1) << PERFEV_KERNEL_INHERIT_THREAD) - 1); /* in order of versions */
+	for (i = 0; perfev_kernel_item_at(i, &item); i++) {
+		unsigned major = 0, minor = 0;
+
+		assert_int_equal(sscanf(item.since, "%u.%u", &major, &minor), 2);
+		assert_int_equal(kernel.has >> i & 1, major * 100 + minor <= 512);
+	}
+	assert_int_equal(i, PERFEV_KERNEL_COUNT);
+	everything = -EPERM;
+	perfev_kernel_read(&kernel);
+	assert_true(kernel.has == 0 && kernel.unknown == (UINT64_C(1) << PERFEV_KERNEL_COUNT) - 1);
+	everything = -ENOSYS;
+	perfev_kernel_read(&kernel);
+	assert_true(kernel.has == 0 && kernel.unknown == (UINT64_C(1) << PERFEV_KERNEL_COUNT) - 1);
+	assert_int_equal(fake.opened, fake.closed);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_numbers, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_nothing, setup, teardown),
@@ -371,6 +456,9 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_that_fail, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_that_work, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_probes_of_tracefs, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_probes_that_are_forbidden, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_what_the_kernel_knows, setup, teardown),
 };
 
 int main(void)
