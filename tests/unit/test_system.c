@@ -341,7 +341,7 @@ static void test_probes_that_work(void **state)
 	int i;
 
 	(void)state;
-	fake_file("/proc/mounts", "none /trace tracefs rw 0 0\n");
+	fake_file("/proc/self/mounts", "none /trace tracefs rw 0 0\n");
 	fake_file("/trace/events/syscalls/enable", "0\n");
 	fake_file("/sys/bus/event_source/devices/kprobe/type", "8\n");
 	fake_file("/sys/bus/event_source/devices/uprobe/type", "9\n");
@@ -367,7 +367,7 @@ static void test_probes_of_tracefs(void **state)
 	(void)state;
 	assert_int_equal(perfev_probe(PERFEV_CAN_KPROBES, &err), 0);
 	assert_says("no kprobe PMU (CONFIG_KPROBE_EVENTS), and no kprobe_events in tracefs");
-	fake_file("/proc/mounts", "none /trace tracefs rw 0 0\n");
+	fake_file("/proc/self/mounts", "none /trace tracefs rw 0 0\n");
 	fake_file("/trace/kprobe_events", "");
 	assert_int_equal(perfev_probe(PERFEV_CAN_KPROBES, &err), 1);
 	assert_int_equal(perfev_probe(PERFEV_CAN_UPROBES, &err), 0);
