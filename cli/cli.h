@@ -212,6 +212,8 @@ void text_report(FILE *out, const struct loaded *loaded, const char *path,
 const char *text_number(char to[32], uint64_t number);
 /* 1234567 as "1.2 MB". */
 const char *text_bytes(char to[32], uint64_t bytes);
+/* Of an error's text what comes behind "cannot VERB OBJECT: ". */
+const char *text_cause(const char *text);
 /* A name, without what would steer a terminal. */
 void text_name(FILE *out, const char *name);
 

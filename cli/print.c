@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 const char *text_number(char to[32], uint64_t number)
 {
@@ -45,4 +46,11 @@ void text_name(FILE *out, const char *name)
 			fputc(first < 0x20 || first == 0x7f ? '?' : first, out);
 		}
 	}
+}
+
+const char *text_cause(const char *text)
+{
+	const char *colon = strncmp(text, "cannot ", 7) ? NULL : strstr(text, ": ");
+
+	return colon ? colon + 2 : text;
 }

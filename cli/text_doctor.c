@@ -82,14 +82,6 @@ struct refusal {
 	char text[sizeof(((struct perfev_error *)0)->text)];
 };
 
-/* What comes behind "cannot VERB OBJECT: ". */
-static const char *cause_of(const char *text)
-{
-	const char *colon = strstr(text, ": ");
-
-	return colon ? colon + 2 : text;
-}
-
 /* Each reason once, under all that it forbids. */
 static void put_refusals(FILE *out, struct refusal *all)
 {
@@ -100,12 +92,12 @@ static void put_refusals(FILE *out, struct refusal *all)
 			continue;
 		for (k = i; k < PERFEV_ABILITY_COUNT; k++)
 			if (!all[k].able && !all[k].told && 
-			    !strcmp(cause_of(all[i].text), cause_of(all[k].text))) {
+			    !strcmp(text_cause(all[i].text), text_cause(all[k].text))) {
 				fprintf(out, "  no   %s\n", perfev_ability_title((enum perfev_ability)k));
 				all[k].told = true;
 			}
 		fputs("         ", out);
-		text_name(out, cause_of(all[i].text));
+		text_name(out, text_cause(all[i].text));
 		fputc('\n', out);
 	}
 }

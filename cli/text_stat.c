@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static bool is_event(const struct stat_row *row, uint32_t type, uint64_t config)
 {
@@ -113,20 +114,48 @@ static void put_stat_row(FILE *out, const struct stat_result *result, const stru
 	fputc('\n', out);
 }
 
+/* Why a row has no count, without the event's name; NULL: it has one. */
+static const char *reason(const struct stat_result *result, size_t index)
+{
+	const struct stat_row *row = &result->rows[index];
+
+	return row->why[0] && row->total.status != PERFEV_COUNTED ? text_cause(row->why) : NULL;
+}
+
+static bool told_before(const struct stat_result *result, size_t index, bool with_name)
+{
+	size_t i;
+
+	for (i = 0; i < index; i++) {
+		const char *why = reason(result, i);
+
+		if (why && !strcmp(why, reason(result, index)) &&
+		    (!with_name || !strcmp(result->rows[i].event, result->rows[index].event)))
+			return true;
+	}
+	return false;
+}
+
+/* Each reason once, behind the names of all events that it is for. */
 static void put_reasons(FILE *out, const struct stat_result *result)
 {
 	bool user_only = false;
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < result->count; i++) {
-		const struct stat_row *row = &result->rows[i];
+		const char *why = reason(result, i), *other;
 
-		user_only |= row->user_only;
-		if (row->why[0] && row->total.status != PERFEV_COUNTED) {
-			fputs(" ", out);
-			text_name(out, row->event);
-			fprintf(out, ": %s\n", row->why);
+		user_only |= result->rows[i].user_only;
+		if (!why || told_before(result, i, false))
+			continue;
+		for (k = i; k < result->count; k++) {
+			other = reason(result, k);
+			if (!other || strcmp(why, other) || told_before(result, k, true))
+				continue;
+			fputs(k == i ? " " : ", ", out);
+			text_name(out, result->rows[k].event);
 		}
+		fprintf(out, ": %s\n", why);
 	}
 	if (user_only)
 		fputs(" User code only: perf_event_paranoid does not let this user count the kernel.\n", out);

@@ -220,3 +220,113 @@ def test_seccomp_is_recognized():
         expect_code(done, 1)
         expect_one_line(done.err)
         expect_in(word, done.err)
+
+
+# ---- the same questions at every level, as an ordinary user ----------------------------------------------------
+
+# what is asked; the first level at which it is refused; what the refusal says there; level that the remedy sets
+QUESTIONS = [
+    (["-e", "cpu-clock:u", "--", "true"], None, None, None),
+    (["-e", "cpu-clock", "-C", "0", "--", "true"], 1, "counting every task on a CPU needs perf_event_paranoid <= 0 and "
+     "it is {level}; run as root, grant CAP_PERFMON, or run sysctl kernel.perf_event_paranoid=0", 0),
+    (["-a", "-e", "page-faults", "--", "true"], 1, "perf_event_paranoid <= 0 and it is {level}", 0),
+    (["-e", "cpu-clock:k", "--", "true"], 2, "kernel counting needs perf_event_paranoid <= 1 and it is {level}; add "
+     "':u', or run sysctl kernel.perf_event_paranoid=1", 1),
+    (["-e", "cpu-clock:u", "-p", "1"], -1, "it belongs to uid 0, and this process is uid 65534 without CAP_PERFMON; run "
+     "as that user or as root", None),
+    (["-e", "uprobe:/bin/true:0x1000", "--", "true"], -1, "probes need CAP_PERFMON, whatever perf_event_paranoid is", None),
+    (["-e", "mem:0xffffffff81000000:w", "--", "true"], -1, "", None),
+]
+
+
+def test_every_level():
+    with Folder() as folder:
+        program, _ = copy_for_nobody(folder)
+        for level in (-1, 0, 1, 2):
+            with at_level(level):
+                for words, refused, says, _ in QUESTIONS:
+                    done = as_nobody(program, "stat", *words, timeout=20)
+                    if refused is None or level < refused:
+                        expect(done.code == 0, f"{words} at {level}: {done.err}")
+                        continue
+                    expect(done.code == 1, f"{words} at {level}: exit status {done.code}: {done.err}")
+                    expect_one_line(done.err)
+                    expect_in(says.format(level=level), done.err)
+
+
+def test_the_remedy_of_every_level():
+    """The level that the sentence names lets it through, and what is said of root is true."""
+    with Folder() as folder:
+        program, _ = copy_for_nobody(folder)
+        for words, refused, _, remedy in QUESTIONS:
+            if remedy is not None:
+                with at_level(remedy):
+                    expect_code(as_nobody(program, "stat", *words), 0)
+            if refused is not None and "-p" not in words and "mem:" not in words[1]:
+                expect_code(perfev("stat", *words), 0)
+
+
+def test_raw_data_of_tracepoints():
+    """sched_switch shows what others do; the remedy is root, or -1."""
+    with Folder() as folder:
+        program, _ = copy_for_nobody(folder)
+        names = "/sys/kernel/tracing/events/sched/sched_switch/id"
+        if not os.path.exists(names):
+            raise Skip("tracefs is not mounted")
+        number = pathlib.Path(names).read_text().strip()
+        with at_level(1):
+            done = as_nobody(program, "record", "-e", f"2:{number}", "-o", folder / "a.data", "--", "true")
+            expect_code(done, 1)
+            expect_in("raw tracepoint data need perf_event_paranoid <= -1 or CAP_PERFMON, and the level is 1", done.err)
+        with at_level(-1):
+            done = as_nobody(program, "record", "-e", f"2:{number}", "-o", folder / "a.data", "--", "sleep", "0.1")
+            expect_code(done, 0)
+
+
+# ---- limits ---------------------------------------------------------------------------------------------------
+
+
+def limited(shell, *words):
+    return cli.run("sh", "-c", shell + '; exec "$@"', "sh", *words, env=ENV)
+
+
+def test_few_open_files():
+    """Soft and hard limit: the command raises the soft one by itself."""
+    done = limited("ulimit -n 16", PERFEV, "stat", "-e", ",".join(["page-faults"] * 30), "--", "true")
+    expect_code(done, 0)  # some of them can be counted
+    expect(done.err.count("this process may have 16 open files, and 30 more are needed; raise ulimit -n (up to 16)") == 1,
+           done.err)
+    done = limited("ulimit -n 3", PERFEV, "stat", "-e", "page-faults", "--", "true")
+    expect(done.code != 0, done.err)
+    done = limited("ulimit -S -n 16", PERFEV, "stat", "-e", ",".join(["page-faults"] * 30), "--", "true")
+    expect_code(done, 0)
+
+
+def mlock_kb():
+    return pathlib.Path("/proc/sys/kernel/perf_event_mlock_kb")
+
+
+def test_little_locked_memory():
+    need_root()
+    with Folder() as folder, at_level(1):
+        program, burn = copy_for_nobody(folder)
+        before = mlock_kb().read_text()
+        words = ["record", "-m", "2048", "-e", "cpu-clock:u", "-o", str(folder / "a.data"), "--", burn, "0.1"]
+        try:
+            mlock_kb().write_text("8")
+            done = cli.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c",
+                           'ulimit -l 64; exec "$@"', "sh", program, *words, env=ENV)
+            expect_code(done, 0)  # with smaller rings, and it says so
+            expect_in("more than that is over the limit of locked memory", done.err)
+        finally:
+            mlock_kb().write_text(before)
+
+
+def test_seccomp_while_recording():
+    need_root()
+    helper = cli.BUILD / "tests" / "under-seccomp"
+    for number in ("1", "38"):
+        done = cli.run(helper, number, PERFEV, "record", "-e", "cpu-clock", "-o", "/dev/null", "--", "true", env=ENV)
+        expect_code(done, 1)
+        expect_one_line(done.err)
+        expect_in("a seccomp filter refuses perf_event_open", done.err)
