@@ -77,7 +77,6 @@ static void take_word(struct meaning *m, const char *text, size_t size)
 		m->type = find_type("s64", 3);
 	else if (!m->type)
 		m->type = find_type(text, size);
-	m->is_mask = m->type && !strcmp(m->type->word, "cpumask_t");
 }
 
 /* The words of a type, without those in parentheses (attributes). */
@@ -103,6 +102,7 @@ static struct meaning understand(const char *text, size_t size)
 			m.is_pointer = true;
 		i++;
 	}
+	m.is_mask = !m.is_pointer && m.type && !strcmp(m.type->word, "cpumask_t");
 	return m;
 }
 
@@ -168,7 +168,7 @@ static uint64_t multiply(const char *text, size_t size)
 
 static uint32_t size_of_type(const struct meaning *m, uint32_t long_bytes)
 {
-	if (m->is_pointer || m->is_mask)
+	if (m->is_pointer)
 		return long_bytes;
 	if (m->is_structure || (!m->type && !m->is_unsigned && !m->is_signed))
 		return 0;
@@ -269,9 +269,12 @@ const char *field_declare(struct perfev_field *field, const char *text, size_t s
 	field->count = 1;
 	field->element_size = field->size;
 	field->is_long = !m.is_pointer && m.type && m.type->bytes == LONG && !m.is_mask;
-	if (field->place != PERFEV_FIELD_FIXED || type_end < type || brackets < size || m.is_mask)
-		shape_array(field, brackets < size ? multiply(text + brackets, size - brackets)
-						   : multiply(type_text + type_end, type - type_end),
+	if (m.is_mask) /* longs, however many masks there are */
+		shape_array(field, 0, long_bytes);
+	else if (brackets < size)
+		shape_array(field, multiply(text + brackets, size - brackets), size_of_type(&m, long_bytes));
+	else if (field->place != PERFEV_FIELD_FIXED || type_end < type)
+		shape_array(field, multiply(type_text + type_end, type - type_end),
 			    size_of_type(&m, long_bytes));
 	field->kind = kind_of(field, &m);
 	return NULL;

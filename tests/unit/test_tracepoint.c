@@ -137,6 +137,10 @@ static const struct row rows[] = {
 	{"__data_loc struct s[] a", 4, "a", "__data_loc struct s[]", 0, 0, OTHER, DATA, true, false},
 	{"__data_loc foo_t[] a", 4, "a", "__data_loc foo_t[]", 0, 0, OTHER, DATA, true, false},
 	{"__data_loc cpumask_t a", 4, "a", "__data_loc cpumask_t", 8, 0, BITMASK, DATA, true, false},
+	{"cpumask_t a", 16, "a", "cpumask_t", 8, 2, BITMASK, FIXED, true, false},
+	{"cpumask_t a[2]", 32, "a", "cpumask_t[2]", 8, 4, BITMASK, FIXED, true, false},
+	{"cpumask_t a", 6, "a", "cpumask_t", 1, 6, BITMASK, FIXED, true, false},
+	{"cpumask_t * a", 8, "a", "cpumask_t *", 8, 1, POINTER, FIXED, false, false},
 	{"__rel_loc cpumask_t a", 4, "a", "__rel_loc cpumask_t", 8, 0, BITMASK, REL, true, false},
 };
 
