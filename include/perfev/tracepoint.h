@@ -181,6 +181,13 @@ PERFEV_API size_t perfev_tracepoint_format(char *ret, size_t size,
  */
 struct perfev_printer;
 
+struct perfev_printer_opts {
+	size_t size;
+	/* the file printk_formats of tracefs, or perfev_tracing.printk_formats of a recording: texts that some
+	 * samples have the address of. Without it the address is printed. Read by perfev_printer_new() only. */
+	struct perfev_bytes printk_formats;
+};
+
 /*
  * perfev_printer_new() - a printer for samples of one tracepoint, which must live as long
  * Return: 0; -EOPNOTSUPP (why UNSUPPORTED) where libtraceevent is not installed, or cannot understand
@@ -189,7 +196,7 @@ struct perfev_printer;
  */
 PERFEV_API int perfev_printer_new(struct perfev_printer **ret,
 				  const struct perfev_tracepoint *tracepoint,
-				  struct perfev_error *err);
+				  const struct perfev_printer_opts *opts, struct perfev_error *err);
 PERFEV_API void perfev_printer_free(struct perfev_printer *printer);
 
 /*

@@ -10,6 +10,8 @@
 #include "tracepoint.h"
 
 #include "base/error.h"
+#include "base/number.h"
+#include "base/opts.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,6 +21,7 @@
 #define LIBRARY	  "libtraceevent.so.1"
 #define PRINT_MAX 32768 /* bytes of a print fmt */
 #define DEPTH_MAX 64	/* of its parentheses */
+#define STRING_MAX 1024
 #define QUIET	  0	/* TEP_LOG_NONE */
 
 struct tep_handle;
@@ -51,6 +54,7 @@ struct tep {
 	int (*parse_event)(struct tep_handle *tep, const char *text, unsigned long size, const char *system);
 	void (*print_event)(struct tep_handle *tep, struct sequence *to, struct sample *sample,
 			    const char *format, ...);
+	int (*add_string)(struct tep_handle *tep, const char *text, unsigned long long address);
 	void (*begin)(struct sequence *sequence);
 	void (*end)(struct sequence *sequence);
 	void (*set_level)(int level); /* [1.3] */
@@ -79,6 +83,7 @@ static bool load(struct tep *tep)
 	    !find(tep, "tep_set_file_bigendian", &tep->set_file_order) ||
 	    !find(tep, "tep_parse_event", &tep->parse_event) ||
 	    !find(tep, "tep_print_event", &tep->print_event) ||
+	    !find(tep, "tep_register_print_string", &tep->add_string) ||
 	    !find(tep, "trace_seq_init", &tep->begin) || !find(tep, "trace_seq_destroy", &tep->end))
 		return false;
 	if (find(tep, "tep_set_loglevel", &tep->set_level))
@@ -117,12 +122,51 @@ static int give_format(struct perfev_printer *printer, struct perfev_error *err)
 	return 0;
 }
 
-int perfev_printer_new(struct perfev_printer **ret, const struct perfev_tracepoint *tracepoint,
-		       struct perfev_error *err)
+/* 0xffffffff8281a424 : "Start context switch" */
+static int add_string(const struct perfev_printer *printer, const char *line, size_t size)
 {
-	struct perfev_printer *printer;
-	int r;
+	const char *colon = memchr(line, ':', size);
+	char text[STRING_MAX];
+	uint64_t address;
+	size_t n = colon ? (size_t)(colon - line) : 0;
 
+	while (n && line[n - 1] == ' ')
+		n--;
+	if (!number_hex(line, n, &address))
+		return 0;
+	line += size;
+	colon += colon + 1 < line && colon[1] == ' ' ? 2 : 1;
+	n = (size_t)(line - colon);
+	if (!n || n >= sizeof(text) || memchr(colon, 0, n))
+		return 0;
+	memcpy(text, colon, n);
+	text[n] = 0;
+	return printer->tep.add_string(printer->handle, text, address) < 0 ? -ENOMEM : 0;
+}
+
+static int add_strings(const struct perfev_printer *printer, struct perfev_bytes text, struct perfev_error *err)
+{
+	const char *at = text.data, *end;
+	size_t left, size;
+
+	for (left = text.size; left; left -= size + (end != NULL), at += size + (end != NULL)) {
+		end = memchr(at, '\n', left);
+		size = end ? (size_t)(end - at) : left;
+		if (add_string(printer, at, size) < 0)
+			return error_memory(err);
+	}
+	return 0;
+}
+
+int perfev_printer_new(struct perfev_printer **ret, const struct perfev_tracepoint *tracepoint,
+		       const struct perfev_printer_opts *opts, struct perfev_error *err)
+{
+	struct perfev_printer_opts full;
+	struct perfev_printer *printer;
+	int r = opts_copy(&full, sizeof(full), opts, err);
+
+	if (r < 0)
+		return r;
 	if (too_deep(tracepoint->info.print_format))
 		return error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 				 "cannot print tracepoint %.100s: its print fmt has more than %d bytes, or "
@@ -132,13 +176,16 @@ int perfev_printer_new(struct perfev_printer **ret, const struct perfev_tracepoi
 	if (!printer)
 		return error_memory(err);
 	printer->tracepoint = tracepoint;
-	if (load(&printer->tep))
+	if (load(&printer->tep)) {
 		r = give_format(printer, err);
-	else
+		if (r == 0)
+			r = add_strings(printer, full.printk_formats, err);
+	} else {
 		r = error_set(err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 			      "cannot print tracepoint %.100s: libtraceevent is not installed (%s); install it "
 			      "(Debian: libtraceevent1), or use perfev_tracepoint_format()",
 			      tracepoint->info.name, LIBRARY);
+	}
 	if (r < 0)
 		perfev_printer_free(printer);
 	else

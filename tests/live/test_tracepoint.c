@@ -306,7 +306,7 @@ static void test_sample(void **state)
 	assert_int_equal(pid, getpid());
 	perfev_tracepoint_format(text, sizeof(text), w.tp, raw);
 	assert_non_null(strstr(text, "newcomm=\"first name\" "));
-	r = perfev_printer_new(&printer, w.tp, &err);
+	r = perfev_printer_new(&printer, w.tp, NULL, &err);
 	if (r == 0) {
 		r = perfev_printer_format(text, sizeof(text), printer, raw, &err);
 		assert_int_equal(r, strlen(text));

@@ -408,7 +408,7 @@ static int find_tracepoint(void)
 	if (r == 0)
 		r = perfev_tracepoint_find_id(&other, 314, NULL, &err);
 	if (r == 0) {
-		r = perfev_printer_new(&printer, one, &err);
+		r = perfev_printer_new(&printer, one, NULL, &err);
 		r = r == -EOPNOTSUPP ? 0 : r; /* libtraceevent is not there */
 	}
 	if (r == 0)
