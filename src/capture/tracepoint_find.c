@@ -35,13 +35,15 @@ static int make(struct perfev_tracepoint **ret, const char *tracefs, const char 
 		struct perfev_error *err)
 {
 	struct perfev_tracepoint_opts opts = {sizeof(opts), system, 0, 0};
+	char whole[SYSTEM_SIZE + NAME_SIZE];
 	struct perfev_bytes text;
 	int r = tracefs_format(tracefs, system, name, &text);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return tracefs_unknown(tracefs, system, name, err);
+	snprintf(whole, sizeof(whole), "%s:%s", system, name);
 	if (r < 0)
-		return tracefs_refused(r, tracefs, name, err);
+		return tracefs_refused(r, tracefs, whole, err);
 	r = perfev_tracepoint_parse(ret, text, &opts, err);
 	free((void *)(uintptr_t)text.data);
 	return r;

@@ -99,7 +99,8 @@ static bool load(const struct perfev_field *field, const unsigned char *at, uint
 	}
 }
 
-bool perfev_field_uint(const struct perfev_field *field, struct perfev_bytes raw, uint64_t *ret)
+/* What is no array is in its place: one comparison, one load. */
+static bool read_number(const struct perfev_field *field, struct perfev_bytes raw, uint64_t *ret)
 {
 	const unsigned char *at;
 
@@ -109,11 +110,16 @@ bool perfev_field_uint(const struct perfev_field *field, struct perfev_bytes raw
 	return at && load(field, at, field->size, ret);
 }
 
+bool perfev_field_uint(const struct perfev_field *field, struct perfev_bytes raw, uint64_t *ret)
+{
+	return read_number(field, raw, ret);
+}
+
 bool perfev_field_int(const struct perfev_field *field, struct perfev_bytes raw, int64_t *ret)
 {
 	uint64_t value;
 
-	if (!perfev_field_uint(field, raw, &value))
+	if (!read_number(field, raw, &value))
 		return false;
 	*ret = (int64_t)value;
 	return true;
