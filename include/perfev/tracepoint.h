@@ -175,7 +175,7 @@ PERFEV_API size_t perfev_tracepoint_format(char *ret, size_t size,
 					   struct perfev_bytes raw);
 
 /*
- * A printer gives the text that the kernel's own "print fmt" makes, by libtraceevent (LGPL), which is
+ * A printer gives the text that the kernel's own "print fmt" makes, by libtraceevent, which is
  * loaded when the first printer is made. It is no match for hostile formats: give it those of machines
  * that you trust, and use perfev_tracepoint_format() for others.
  */
