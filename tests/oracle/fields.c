@@ -131,7 +131,7 @@ static void put_sample(const struct event *event, const struct perfev_sample *sa
 
 int main(int argc, char **argv)
 {
-	struct perfev_reader *reader;
+	struct perfev_reader *reader = NULL;
 	struct perfev_record record;
 	struct perfev_sample sample;
 	struct event *event;
