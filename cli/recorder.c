@@ -211,6 +211,30 @@ static int put_u64s(struct recorder *r, unsigned feature, const uint64_t *words,
 	return perfev_writer_put_feature(r->writer, feature, bytes, err);
 }
 
+/* Tracepoints are read by their formats, which only this machine has. */
+static int put_tracing(struct recorder *r, struct perfev_error *err)
+{
+	size_t events = perfev_sampler_event_count(r->sampler), count = 0, e;
+	uint64_t *ids = calloc(events + 1, sizeof(*ids));
+	struct perfev_sampler_event_info info;
+	struct perfev_bytes bytes;
+	int ret = 0;
+
+	if (!ids)
+		return -ENOMEM;
+	for (e = 0; perfev_sampler_event_at(r->sampler, e, &info); e++)
+		if (info.attr->type == PERF_TYPE_TRACEPOINT && info.id_count)
+			ids[count++] = info.attr->config;
+	if (count && perfev_tracing_read(&bytes, ids, count, NULL, err) == 0) {
+		ret = perfev_writer_put_feature(r->writer, PERFEV_FEATURE_TRACING_DATA, bytes, err);
+		free((void *)(uintptr_t)bytes.data);
+	} else if (count) {
+		note("the formats of tracepoints are not in the recording: %s", err->text);
+	}
+	free(ids);
+	return ret;
+}
+
 static int put_command_line(struct recorder *r, struct perfev_error *err)
 {
 	const char **words = calloc((size_t)r->argc + 2, sizeof(*words));
@@ -266,6 +290,8 @@ static int put_features(struct recorder *r, struct perfev_error *err)
 	words[0] = 1; /* ns: the resolution of CLOCK_MONOTONIC */
 	if (ret == 0)
 		ret = put_u64s(r, PERFEV_FEATURE_CLOCKID, words, 1, err);
+	if (ret == 0)
+		ret = put_tracing(r, err);
 	return ret < 0 ? ret : put_command_line(r, err);
 }
 

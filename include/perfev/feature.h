@@ -83,6 +83,48 @@ struct perfev_build_id {
 PERFEV_API int perfev_feature_build_id(struct perfev_build_id *ret, struct perfev_bytes section,
 				       bool swapped, size_t *position, struct perfev_error *err);
 
+/* A TRACING_DATA section, or what follows a HEADER_TRACING_DATA record: the formats of the tracepoints that
+ * were recorded. The section says its byte order itself. */
+struct perfev_tracing {
+	const char *version; /* "0.6" */
+	bool swapped;	     /* the machine had the other byte order */
+	uint8_t long_bytes;
+	uint32_t page_bytes;
+	struct perfev_bytes header_page, header_event; /* formats of the kernel's own rings */
+	/* after the last format: texts that some formats refer to; size 0: none */
+	struct perfev_bytes kallsyms;	   /* symbols, in old recordings */
+	struct perfev_bytes printk_formats;
+	struct perfev_bytes saved_cmdlines; /* pids and their names */
+	/* where it stands */
+	struct perfev_bytes section;
+	size_t position;
+	const char *system;
+	uint32_t formats_left, systems_left;
+	bool ended;
+};
+
+/* The format of one tracepoint: what perfev_tracepoint_parse() takes. */
+struct perfev_tracing_format {
+	const char *system; /* terminated; "ftrace" for the tracers' own events */
+	struct perfev_bytes text;
+};
+
+/*
+ * perfev_feature_tracing() - the beginning of a TRACING_DATA section
+ * @ret: points into @section.
+ * Return: 0; -EINVAL (why FORMAT) when it is something else, (why TRUNCATED) when it is cut.
+ */
+PERFEV_API int perfev_feature_tracing(struct perfev_tracing *ret, struct perfev_bytes section,
+				      struct perfev_error *err);
+
+/*
+ * perfev_feature_tracing_next() - the next format
+ * Return: 1 a format; 0 the end: the texts behind the formats are set; -EINVAL when the section is
+ * damaged, also in those texts.
+ */
+PERFEV_API int perfev_feature_tracing_next(struct perfev_tracing *tracing,
+					   struct perfev_tracing_format *ret, struct perfev_error *err);
+
 PERFEV_END
 
 #endif

@@ -21,6 +21,7 @@
 #include <perfev/symbols.h>
 #include <perfev/synth.h>
 #include <perfev/target.h>
+#include <perfev/tracepoint.h>
 #include <perfev/writer.h>
 
 #endif

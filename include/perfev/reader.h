@@ -15,6 +15,7 @@
 
 #include <perfev/feature.h>
 #include <perfev/record.h>
+#include <perfev/tracepoint.h>
 
 PERFEV_BEGIN
 
@@ -131,6 +132,17 @@ PERFEV_API void perfev_reader_describe(const struct perfev_reader *reader,
  * Return: true, or false when the recording does not have it. */
 PERFEV_API bool perfev_reader_feature(const struct perfev_reader *reader, unsigned feature,
 				      struct perfev_bytes *ret);
+
+/*
+ * perfev_reader_tracepoint() - the tracepoint with that number, as it was on the machine of the recording
+ * @id: attr.config of an event of PERF_TYPE_TRACEPOINT. @ret: lives until the reader is closed.
+ * The formats are parsed by the first call, not before. In a pipe they come with the first records.
+ * Return: 0; -ENOENT when the recording has no format of that number, or none at all; -EINVAL when its
+ * formats are damaged, and that one is not among those that can be read; -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_reader_tracepoint(struct perfev_reader *reader, uint64_t id,
+					const struct perfev_tracepoint **ret, struct perfev_error *err);
 
 /* perfev_reader_loss() - what the records so far say was lost */
 PERFEV_API void perfev_reader_loss(const struct perfev_reader *reader, struct perfev_loss *ret);

@@ -267,10 +267,7 @@ int perfev_event_tracepoint(struct perfev_event **ret, const char *system, const
 		return name_it(ret, event, text, err);
 	perfev_event_free(event);
 	if (r == -ENOENT)
-		return error_set(err, r, PERFEV_WHY_UNKNOWN_EVENT, ERROR_NOWHERE,
-				 "cannot find tracepoint %.150s: there is none of that name; perfev list shows "
-				 "what there is",
-				 text);
+		return tracefs_unknown(tracefs, system, name, err);
 	return tracefs_refused(r, tracefs, text, err);
 }
 

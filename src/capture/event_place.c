@@ -135,51 +135,18 @@ static int add_tracepoint(void *context, const char *system, const char *name)
 	return r == -ENOENT ? 0 : r; /* it went away, with its module */
 }
 
-struct search {
-	const char *names[4096];
-	char *text;
-	size_t count;
-};
-
-static int note_name(void *context, const char *system, const char *name)
-{
-	struct search *search = context;
-	char *copy = malloc(strlen(name) + 1);
-
-	(void)system;
-	if (!copy || search->count == 4096) {
-		free(copy);
-		return 0;
-	}
-	strcpy(copy, name);
-	search->names[search->count++] = copy;
-	return 0;
-}
-
-/* No tracepoint of that name: names the nearest of the system, or says that there is no such system. */
+/* No tracepoint of that name: the nearest is named. */
 static int no_tracepoint(struct scan *s, size_t at, const char *tracefs, const char *system, const char *name)
 {
-	struct search *search = calloc(1, sizeof(*search));
-	const char *nearest = NULL;
-	int r;
-	size_t i;
+	char nearest[512];
 
-	if (!search)
-		return error_memory(s->err);
-	tracefs_match(tracefs, system, "*", note_name, search);
-	nearest = perfev_nearest(name, search->names, search->count);
-	if (nearest)
-		r = scan_error(s, at, PERFEV_WHY_UNKNOWN_EVENT,
-			       "no tracepoint is called '%.60s:%.60s' (column %zu); did you mean %.60s:%.60s?", system,
-			       name, at + 1, system, nearest);
-	else
-		r = scan_error(s, at, PERFEV_WHY_UNKNOWN_EVENT,
-			       "no tracepoint is called '%.60s:%.60s' (column %zu); perfev list shows what there is",
-			       system, name, at + 1);
-	for (i = 0; i < search->count; i++)
-		free((char *)(uintptr_t)search->names[i]);
-	free(search);
-	return r;
+	if (tracefs_nearest(tracefs, system, name, nearest, sizeof(nearest)))
+		return scan_error(s, at, PERFEV_WHY_UNKNOWN_EVENT,
+				  "no tracepoint is called '%.60s:%.60s' (column %zu); did you mean %.120s?", system,
+				  name, at + 1, nearest);
+	return scan_error(s, at, PERFEV_WHY_UNKNOWN_EVENT,
+			  "no tracepoint is called '%.60s:%.60s' (column %zu); perfev list shows what there is",
+			  system, name, at + 1);
 }
 
 int scan_tracepoint(struct scan *s, size_t size)

@@ -18,7 +18,10 @@
 #include <string.h>
 
 #define PATH_SIZE  1024
+#define NAME_SIZE  512
 #define NAMES_MAX  100000
+#define CHUNK	   8192
+#define FORMAT_MAX (2u << 20)
 
 /* /proc/mounts writes a space as \040, and so on. */
 static void unescape(char *text)
@@ -193,6 +196,81 @@ int tracefs_match(const char *tracefs, const char *system, const char *name,
 	return r < 0 ? r : found;
 }
 
+/* ---- the nearest name ----------------------------------------------------------------------------------- */
+
+static int note_name(void *context, const char *system, const char *name)
+{
+	struct names *names = context;
+	char text[NAME_SIZE];
+
+	if (names->count == NAMES_MAX || (size_t)snprintf(text, sizeof(text), "%s:%s", system, name) >= sizeof(text))
+		return 0;
+	return add_name(names, text);
+}
+
+bool tracefs_nearest(const char *tracefs, const char *system, const char *name, char *ret, size_t size)
+{
+	struct names names = {NULL, 0, 0};
+	size_t skipped = strlen(system) + 1, i;
+	char text[NAME_SIZE];
+	const char *found;
+
+	snprintf(text, sizeof(text), "%s:%s", system, name);
+	if (tracefs_match(tracefs, system, "*", note_name, &names) <= 0) {
+		skipped = 0;
+		tracefs_match(tracefs, "*", "*", note_name, &names);
+	}
+	/* in one system only the names differ, and what is alike must not hide that they do */
+	for (i = 0; i < names.count; i++)
+		names.items[i] += skipped;
+	found = perfev_nearest(text + skipped, (const char *const *)names.items, names.count);
+	if (found)
+		snprintf(ret, size, "%s", found - skipped);
+	for (i = 0; i < names.count; i++)
+		names.items[i] -= skipped;
+	free_names(&names);
+	return found != NULL;
+}
+
+/* ---- formats --------------------------------------------------------------------------------------------- */
+
+int tracefs_text(const char *tracefs, const char *file, struct perfev_bytes *ret)
+{
+	struct buffer text = {.max = FORMAT_MAX};
+	char path[PATH_SIZE];
+	ssize_t n;
+	int fd, r;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", tracefs, file) >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = sys_open(path);
+	if (fd < 0)
+		return fd;
+	do {
+		r = buffer_reserve(&text, CHUNK);
+		n = r < 0 ? r : sys_read(fd, text.data + text.size, CHUNK);
+		if (n > 0)
+			text.size += (size_t)n;
+	} while (n > 0);
+	sys_close(fd);
+	if (n < 0) {
+		buffer_free(&text);
+		return (int)n;
+	}
+	ret->data = text.data;
+	ret->size = text.size;
+	return 0;
+}
+
+int tracefs_format(const char *tracefs, const char *system, const char *name, struct perfev_bytes *ret)
+{
+	char file[PATH_SIZE];
+
+	if ((size_t)snprintf(file, sizeof(file), "events/%s/%s/format", system, name) >= sizeof(file))
+		return -ENAMETOOLONG;
+	return tracefs_text(tracefs, file, ret);
+}
+
 int tracefs_refused(int code, const char *tracefs, const char *what, struct perfev_error *err)
 {
 	if (code == -EACCES || code == -EPERM)
@@ -208,4 +286,18 @@ int tracefs_refused(int code, const char *tracefs, const char *what, struct perf
 	if (code == -ENOMEM)
 		return error_memory(err);
 	return error_errno(err, code, "cannot find tracepoint %.100s: %.100s", what, tracefs);
+}
+
+int tracefs_unknown(const char *tracefs, const char *system, const char *name, struct perfev_error *err)
+{
+	char nearest[NAME_SIZE];
+
+	if (err && tracefs_nearest(tracefs, system, name, nearest, sizeof(nearest)))
+		return error_set(err, -ENOENT, PERFEV_WHY_UNKNOWN_EVENT, ERROR_NOWHERE,
+				 "cannot find tracepoint %.60s:%.60s: there is none of that name; did you mean %.120s?",
+				 system, name, nearest);
+	return error_set(err, -ENOENT, PERFEV_WHY_UNKNOWN_EVENT, ERROR_NOWHERE,
+			 "cannot find tracepoint %.60s:%.60s: there is none of that name; perfev list shows what "
+			 "there is",
+			 system, name);
 }

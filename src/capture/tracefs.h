@@ -17,7 +17,19 @@ int tracefs_id(const char *tracefs, const char *system, const char *name, uint64
 int tracefs_match(const char *tracefs, const char *system, const char *name,
 		  int (*each)(void *context, const char *system, const char *name), void *context);
 
-/* Sentences for -ENOENT and -EACCES. */
+/* tracefs_nearest() - "SYSTEM:NAME" of the tracepoint that a mistyped one most likely means
+ * Looked for in the system; where there is no such system, in all. False: none is near enough. */
+bool tracefs_nearest(const char *tracefs, const char *system, const char *name, char *ret, size_t size);
+
+/* tracefs_text() - a whole file of it, up to 1 MiB; free() the data */
+int tracefs_text(const char *tracefs, const char *file, struct perfev_bytes *ret);
+
+/* tracefs_format() - the format of a tracepoint, to be freed. Return: 0, a negative errno. */
+int tracefs_format(const char *tracefs, const char *system, const char *name, struct perfev_bytes *ret);
+
+/* There is no tracepoint of that name: -ENOENT, and the nearest in the sentence. */
+int tracefs_unknown(const char *tracefs, const char *system, const char *name, struct perfev_error *err);
+/* Sentences for -ENOENT (there is no tracefs) and -EACCES. */
 int tracefs_refused(int code, const char *tracefs, const char *what, struct perfev_error *err);
 
 #endif

@@ -123,6 +123,7 @@ void perfev_reader_close(struct perfev_reader *reader)
 	free(reader->loss.rings);
 	map_free(&reader->loss.numbers);
 	map_free(&reader->loss.ids);
+	reader_free_tracing(reader);
 	free(reader->name);
 	free(reader);
 }
@@ -307,6 +308,9 @@ static int learn(struct perfev_reader *reader, const struct perfev_record *recor
 		break;
 	case PERFEV_RECORD_HEADER_FEATURE:
 		r = take_feature(reader, record, err);
+		break;
+	case PERFEV_RECORD_HEADER_TRACING_DATA:
+		r = reader_take_tracing(reader, record, err);
 		break;
 	case PERFEV_RECORD_EVENT_UPDATE:
 		r = take_update(reader, record, err);

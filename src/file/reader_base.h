@@ -40,6 +40,15 @@ struct reader_loss {
 	bool exact;
 };
 
+/* Tracepoints: reader_tracing.c. */
+struct reader_tracing {
+	struct perfev_tracepoint **items;
+	size_t count, room;
+	struct map ids;		    /* of a tracepoint: its index */
+	struct perfev_error damage; /* the first; code 0: none */
+	bool parsed;
+};
+
 struct perfev_reader {
 	struct source source;
 	struct perfev_reader_info info;
@@ -62,6 +71,7 @@ struct perfev_reader {
 	uint16_t trailer_id;
 	struct reader_section features[PERFEV_FEATURE_COUNT];
 	struct reader_loss loss;
+	struct reader_tracing tracing;
 };
 
 /* reader_attr.c: attrs, ids and names */
@@ -81,6 +91,11 @@ int reader_take_id_index(struct perfev_reader *reader, const struct perfev_recor
 			 struct perfev_error *err);
 int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record,
 		     struct perfev_error *err);
+
+/* reader_tracing.c: what follows a HEADER_TRACING_DATA record. Return: 0, -ENOMEM */
+int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record *record,
+			struct perfev_error *err);
+void reader_free_tracing(struct perfev_reader *reader);
 
 /* reader_header.c */
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);

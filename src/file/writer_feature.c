@@ -65,6 +65,24 @@ static int stream_record(struct perfev_writer *writer, const struct buffer *reco
 	return r < 0 ? writer_failed(writer, r, err) : 0;
 }
 
+/* The record of formats is followed by them, outside of it. */
+static int stream_tracing(struct perfev_writer *writer, struct perfev_error *err)
+{
+	const struct buffer *bytes = &writer->features[PERFEV_FEATURE_TRACING_DATA].bytes;
+	struct buffer record = {NULL, 0, 0, 0};
+	uint32_t size = (uint32_t)(bytes->size + 7) / 8 * 8;
+	int r;
+
+	if (writer_put_record(&record, PERFEV_RECORD_HEADER_TRACING_DATA, 12) < 0 ||
+	    buffer_append(&record, &size, 4) < 0 || buffer_append(&record, bytes->data, bytes->size) < 0 ||
+	    !buffer_extend(&record, size - bytes->size))
+		r = error_memory(err);
+	else
+		r = stream_record(writer, &record, err);
+	buffer_free(&record);
+	return r;
+}
+
 /* In a stream a feature is a record; one that is too large for a record is left out, as perf does. */
 static int stream_feature(struct perfev_writer *writer, unsigned feature, struct perfev_error *err)
 {
@@ -73,6 +91,8 @@ static int stream_feature(struct perfev_writer *writer, unsigned feature, struct
 	uint64_t number = feature;
 	int r;
 
+	if (feature == PERFEV_FEATURE_TRACING_DATA)
+		return stream_tracing(writer, err);
 	if (bytes->size > FEATURE_REC_MAX)
 		return 0;
 	if (writer_put_record(&record, PERFEV_RECORD_HEADER_FEATURE, 16 + bytes->size) < 0 ||

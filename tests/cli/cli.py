@@ -23,7 +23,7 @@ class Skip(Exception):
 class Done:
     def __init__(self, done):
         self.code = done.returncode
-        self.out = done.stdout.decode(errors="replace")
+        self.out = (done.stdout or b"").decode(errors="replace")
         self.err = done.stderr.decode(errors="replace")
         self.raw = done.stdout
 
@@ -33,7 +33,7 @@ class Done:
 
 def run(*words, timeout=60, stdin=subprocess.DEVNULL, **more):
     """Runs words; ends with what it printed and its status."""
-    return Done(subprocess.run([str(word) for word in words], stdout=subprocess.PIPE,
+    return Done(subprocess.run([str(word) for word in words], stdout=more.pop("stdout", subprocess.PIPE),
                                stderr=subprocess.PIPE, timeout=timeout, stdin=stdin,
                                env=more.pop("env", ENV), **more))
 

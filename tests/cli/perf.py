@@ -106,3 +106,21 @@ def test_dump_counts_are_perfs():
         for name in ("SAMPLE", "MMAP2", "COMM", "FORK", "EXIT", "FINISHED_ROUND", "ID_INDEX", "TOTAL"):
             if name in theirs or name in ours:
                 expect(int(theirs.get(name, 0)) == ours.get(name, 0), f"{name}: {ours.get(name)}, perf: {theirs.get(name)}")
+
+
+def test_perf_reads_tracepoints():
+    """Fields of tracepoints, from a file and from a stream: what perf prints is what happened."""
+    need_command("perf")
+    cli.need_root()
+    if not cli.pathlib.Path("/sys/kernel/tracing/events/syscalls").is_dir():
+        raise Skip("tracefs is not mounted, or has no system calls")
+    shell = ["--", "sh", "-c", "echo abc; echo abcdefgh"]
+    with Folder() as folder:
+        done = perfev("record", "-e", "syscalls:sys_enter_write", "--filter", "count > 2", "-o", folder / "a.data", *shell)
+        expect_code(done, 0)
+        text = run("perf", "script", "-i", folder / "a.data").out
+        expect([int(size, 16) for size in re.findall(r"count: (0x\w+)", text)] == [4, 9], text)
+        done = perfev("record", "--call-graph", "no", "-e", "sched:sched_process_exec,syscalls:sys_enter_write", "-o", "-",
+                      *shell, stdout=(folder / "b.data").open("wb"))
+        text = run("perf", "script", "-i", "-", stdin=(folder / "b.data").open("rb")).out
+        expect("sched_process_exec: filename=" in text and "count: 0x00000009" in text, text)

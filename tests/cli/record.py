@@ -111,7 +111,9 @@ def test_interrupt_keeps_the_file_whole():
         path = folder / "a.data"
         run = subprocess.Popen([PERFEV, "record", "-e", "cpu-clock", "-o", str(path), "--", BURN, "30"],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV,
-                               start_new_session=True)
+                               start_new_session=True,
+                               # a job in the background of a script ignores it, and so would what it starts
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         time.sleep(0.7)
         cli.os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to the command too
         _, err = run.communicate(timeout=30)

@@ -28,6 +28,18 @@ static int open_pipe(struct perfev_reader **ret, const uint8_t *data, size_t siz
 	return r;
 }
 
+static void use_tracepoints(struct perfev_reader *reader)
+{
+	const struct perfev_tracepoint *tp;
+	struct perfev_reader_event_info event;
+	size_t i;
+
+	for (i = 0; perfev_reader_event_at(reader, i, &event) && i < 100; i++) {
+		if (perfev_reader_tracepoint(reader, event.attr->config, &tp, NULL) == 0)
+			perfev_tracepoint_format(NULL, 0, tp, (struct perfev_bytes){event.attr, event.attr->size});
+	}
+}
+
 static void use_sections(struct perfev_reader *reader)
 {
 	struct perfev_reader_event_info event;
@@ -57,6 +69,7 @@ static void use_sections(struct perfev_reader *reader)
 		touch(event.ids, event.id_count * 8);
 	}
 	perfev_reader_loss(reader, &loss);
+	use_tracepoints(reader);
 }
 
 /* In the order of time: what a report does. */

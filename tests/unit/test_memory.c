@@ -397,6 +397,53 @@ static int name_places(void)
 	return r;
 }
 
+static int find_tracepoint(void)
+{
+	struct perfev_tracepoint *one = NULL, *other = NULL;
+	struct perfev_printer *printer = NULL;
+	struct perfev_bytes raw = {"12345678", 8};
+	char text[64];
+	int r = perfev_tracepoint_find(&one, "sched:sched_switch", NULL, &err);
+
+	if (r == 0)
+		r = perfev_tracepoint_find_id(&other, 314, NULL, &err);
+	if (r == 0) {
+		r = perfev_printer_new(&printer, one, NULL, &err);
+		r = r == -EOPNOTSUPP ? 0 : r; /* libtraceevent is not there */
+	}
+	if (r == 0)
+		perfev_tracepoint_format(text, sizeof(text), other, raw);
+	perfev_printer_free(printer);
+	perfev_tracepoint_free(one);
+	perfev_tracepoint_free(other);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+/* A recording with formats, made for the fuzzer. */
+static struct perfev_bytes with_formats;
+
+static int read_tracepoints(void)
+{
+	const struct perfev_tracepoint *tp;
+	struct perfev_reader *reader = NULL;
+	struct perfev_record record;
+	struct perfev_bytes section;
+	int r = perfev_reader_open_memory(&reader, with_formats, "it", NULL, &err);
+
+	if (r == 0)
+		while ((r = perfev_reader_next(reader, &record, &err)) > 0)
+			;
+	if (r == 0)
+		r = perfev_reader_tracepoint(reader, 314, &tp, &err);
+	/* what failed once can be asked again */
+	if (r == -ENOMEM && reader && perfev_reader_feature(reader, PERFEV_FEATURE_TRACING_DATA, &section) &&
+	    perfev_reader_event_count(reader))
+		assert_int_equal(perfev_reader_tracepoint(reader, 314, &tp, &err), 0);
+	perfev_reader_close(reader);
+	return r;
+}
+
 /* ---- tests -------------------------------------------------------------------------------------------------------- */
 
 static void a_kernel(void)
@@ -422,6 +469,28 @@ static void test_capture(void **state)
 	run_out("synthesis", synthesize);
 	perfev_events_free(events);
 	fake_reset();
+}
+
+static void test_tracepoints(void **state)
+{
+	static unsigned char data[1 << 16];
+	FILE *file = fopen("tests/fuzz/corpus/reader/stream_tracepoint", "rb");
+
+	(void)state;
+	fake_reset();
+	fake_file("/proc/self/mounts", "tracefs /t tracefs rw 0 0\n");
+	fake_file("/t/events/sched/sched_switch/id", "314\n");
+	fake_file("/t/events/sched/sched_switch/format",
+		  "name: sched_switch\nID: 314\nformat:\n\tfield:int a;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+		  "print fmt: \"a=%d\", REC->a\n");
+	run_out("tracepoint", find_tracepoint);
+	fake_reset();
+	if (!file)
+		SKIP("this does not run in the root of the sources, where its recording is");
+	with_formats.data = data;
+	with_formats.size = fread(data, 1, sizeof(data), file);
+	fclose(file);
+	run_out("tracepoints of a recording", read_tracepoints);
 }
 
 static void test_files(void **state)
@@ -511,6 +580,7 @@ static void test_symbols(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_capture),
+	cmocka_unit_test(test_tracepoints),
 	cmocka_unit_test(test_files),
 	cmocka_unit_test(test_decode_and_profile),
 	cmocka_unit_test(test_symbols),

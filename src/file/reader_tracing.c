@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracepoints of a recording. Its formats are in the section TRACING_DATA of a file, or behind a record of
+ * a stream. They are parsed when a tracepoint is first asked for; those that cannot be are left out, and
+ * that is said when one of them is wanted. A stream may bring more of them: what was handed out stays.
+ */
+#include "reader_base.h"
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/load.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record *record,
+			struct perfev_error *err)
+{
+	struct reader_section *section = &reader->features[PERFEV_FEATURE_TRACING_DATA];
+	void *copy = NULL;
+
+	if (!record->tail.size)
+		return 0;
+	if (!reader->source.data) {
+		copy = malloc(record->tail.size);
+		if (!copy)
+			return error_memory(err);
+		memcpy(copy, record->tail.data, record->tail.size);
+	}
+	free(section->owned);
+	section->owned = copy;
+	section->bytes.data = copy ? copy : record->tail.data;
+	section->bytes.size = record->tail.size;
+	section->offset = record->offset + record->size;
+	section->there = true;
+	reader->tracing.parsed = false;
+	return 0;
+}
+
+void reader_free_tracing(struct perfev_reader *reader)
+{
+	size_t i;
+
+	for (i = 0; i < reader->tracing.count; i++)
+		perfev_tracepoint_free(reader->tracing.items[i]);
+	free(reader->tracing.items);
+	map_free(&reader->tracing.ids);
+}
+
+static int add(struct reader_tracing *all, struct perfev_tracepoint *tp)
+{
+	struct perfev_tracepoint_info info;
+	struct perfev_tracepoint **items;
+
+	perfev_tracepoint_describe(tp, &info);
+	if (map_find(&all->ids, info.id)) {
+		perfev_tracepoint_free(tp);
+		return 0;
+	}
+	items = array_grow(all->items, &all->room, all->count, sizeof(*items));
+	if (items)
+		all->items = items;
+	if (!items || !map_put(&all->ids, info.id, all->count)) {
+		perfev_tracepoint_free(tp);
+		return -ENOMEM;
+	}
+	all->items[all->count++] = tp;
+	return 0;
+}
+
+static int add_format(struct reader_tracing *all, const struct perfev_tracing *tracing,
+		      const struct perfev_tracing_format *format)
+{
+	struct perfev_tracepoint_opts opts = {sizeof(opts), format->system, tracing->swapped, 0};
+	struct perfev_tracepoint *tp;
+	int r;
+
+	if (tracing->long_bytes == 4 || tracing->long_bytes == 8)
+		opts.long_bytes = tracing->long_bytes;
+	r = perfev_tracepoint_parse(&tp, format->text, &opts, all->damage.code ? NULL : &all->damage);
+	if (r == -ENOMEM) /* is no damage */
+		memset(&all->damage, 0, sizeof(all->damage));
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	return add(all, tp);
+}
+
+static int parse(struct perfev_reader *reader, struct perfev_error *err)
+{
+	struct reader_tracing *all = &reader->tracing;
+	struct perfev_tracing_format format;
+	struct perfev_tracing tracing;
+	int r = perfev_feature_tracing(&tracing, reader->features[PERFEV_FEATURE_TRACING_DATA].bytes,
+				       &all->damage);
+
+	while (r >= 0 && (r = perfev_feature_tracing_next(&tracing, &format, &all->damage)) > 0) {
+		r = add_format(all, &tracing, &format);
+		if (r < 0)
+			return error_memory(err);
+	}
+	all->parsed = true;
+	return 0;
+}
+
+int perfev_reader_tracepoint(struct perfev_reader *reader, uint64_t id, const struct perfev_tracepoint **ret,
+			     struct perfev_error *err)
+{
+	struct reader_tracing *all = &reader->tracing;
+	const uint64_t *index;
+	int r = 0;
+
+	if (!reader->features[PERFEV_FEATURE_TRACING_DATA].there)
+		return error_set(err, -ENOENT, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+				 "cannot decode tracepoint %llu of %.150s: the recording has no formats of "
+				 "tracepoints; on the machine where it was made, perfev_tracepoint_find_id() has it",
+				 (unsigned long long)id, reader->name);
+	if (!all->parsed)
+		r = parse(reader, err);
+	if (r < 0)
+		return r;
+	index = map_find(&all->ids, id);
+	if (index) {
+		*ret = all->items[*index];
+		return 0;
+	}
+	if (all->damage.code)
+		return error_set(err, -EINVAL, all->damage.why, all->damage.where,
+				 "cannot decode tracepoint %llu of %.100s: its formats are damaged (%.200s)",
+				 (unsigned long long)id, reader->name, all->damage.text);
+	return error_set(err, -ENOENT, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+			 "cannot decode tracepoint %llu of %.150s: its format is not among the %zu of the "
+			 "recording",
+			 (unsigned long long)id, reader->name, all->count);
+}
