@@ -5,7 +5,6 @@
  */
 #include "explain.h"
 
-#include "base/error.h"
 #include "kernel/sys.h"
 
 #include <errno.h>
@@ -150,26 +149,4 @@ int explain_open(int code, const struct explain_open *open, struct perfev_error 
 		return code;
 	gather(&facts, code, open);
 	return explain(&facts, err);
-}
-
-int explain_filter(int code, const struct explain_open *open, const char *filter,
-		   struct perfev_error *err)
-{
-	bool fields = open->attr->type == PERF_TYPE_TRACEPOINT ||
-		      (open->pmu && (!strcmp(open->pmu, "kprobe") || !strcmp(open->pmu, "uprobe")));
-
-	if (code == -ENOMEM)
-		return error_memory(err);
-	if (code == -EINVAL && fields)
-		return error_set(err, code, PERFEV_WHY_SYNTAX, ERROR_NOWHERE,
-				 "cannot filter %.64s by '%.120s': the kernel does not understand it; "
-				 "compare fields of the event with == != < <= > >= & or ~, joined by && and "
-				 "||",
-				 open->event, filter);
-	if (code == -EINVAL || code == -EOPNOTSUPP)
-		return error_set(err, code, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
-				 "cannot filter %.64s by '%.120s': its PMU does not take that; leave the "
-				 "filter out, or put it on a tracepoint",
-				 open->event, filter);
-	return error_errno(err, code, "cannot filter %.64s by '%.120s'", open->event, filter);
 }

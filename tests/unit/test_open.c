@@ -137,6 +137,42 @@ static void test_filter_that_is_refused(void **state)
 	}
 }
 
+/* Words that are compared are fields of the tracepoint; the first that is none is named. */
+static void test_fields_of_a_filter(void **state)
+{
+	static const struct {
+		const char *filter, *says;
+	} rows[] = {
+		{"cont == 3", "'cont' is no field of it; did you mean count?"},
+		{"count == 3 && (fild > 1)", "'fild' is no field of it; did you mean field?"},
+		{"count == other && !zzzzzz", "'zzzzzz' is no field of it; look at its format in tracefs"},
+		{"field ~ \"(cont\" || count != 1 || conut & 1", "'conut' is no field of it; did you mean count?"},
+		{"count ==", "the kernel does not understand it"},
+		{"comm == \"x\" && CPU == 1 && count = 3", "the kernel does not understand it"},
+		{"\"", "the kernel does not understand it"},
+		{"", "the kernel does not understand it"},
+	};
+	size_t i;
+
+	(void)state;
+	fake_file("/proc/self/mounts", "none /t tracefs rw 0 0\n");
+	fake_file("/t/events/sched/x/id", "5\n");
+	fake_file("/t/events/sched/x/format",
+		  "name: x\nID: 5\nformat:\n\tfield:int count;\toffset:8;\tsize:4;\tsigned:1;\n"
+		  "\tfield:char field[16];\toffset:12;\tsize:16;\tsigned:0;\n");
+	fake.on_ioctl = take_filter;
+	filter_result = -EINVAL;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct perfev_event *event = filtered(PERF_TYPE_TRACEPOINT);
+		struct perfev_counter *counter;
+
+		assert_works(perfev_event_set_filter(event, rows[i].filter, &err));
+		assert_fails(perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err), EINVAL);
+		assert_says(rows[i].says);
+		perfev_event_free(event);
+	}
+}
+
 /* ---- precision ---------------------------------------------------------------------------------------------- */
 
 static unsigned most_precise;
@@ -308,6 +344,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_filter, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_filter_on_every_cpu, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_filter_that_is_refused, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_fields_of_a_filter, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_as_precise_as_it_can, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_weak_group, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_leader_that_samples, setup, teardown),
