@@ -111,11 +111,13 @@ int explain_filter(int code, const struct explain_open *open, const char *filter
 		      (open->pmu && (!strcmp(open->pmu, "kprobe") || !strcmp(open->pmu, "uprobe")));
 	char cause[200];
 
+	if (fields && code != -ENOMEM && code != -EBADF && code != -EFAULT)
+		code = -EINVAL; /* the kernel returns numbers of its parser's errors: ENOENT is too many ( */
 	if (!err)
 		return code;
 	if (code == -ENOMEM)
 		return error_memory(err);
-	if ((code == -EINVAL || code == -EPERM) && fields) { /* EPERM: "a == 1 &" */
+	if (code == -EINVAL && fields) {
 		say_why(open, filter, cause, sizeof(cause));
 		return error_set(err, code, PERFEV_WHY_SYNTAX, ERROR_NOWHERE,
 				 "cannot filter %.64s by '%.120s': %s", open->event, filter, cause);

@@ -115,7 +115,7 @@ static void test_filter_that_is_refused(void **state)
 		{PERF_TYPE_TRACEPOINT, -EINVAL, PERFEV_WHY_SYNTAX, "the kernel does not understand it; compare fields"},
 		{PERF_TYPE_SOFTWARE, -EINVAL, PERFEV_WHY_UNSUPPORTED, "its PMU does not take that"},
 		{PERF_TYPE_TRACEPOINT, -ENOMEM, PERFEV_WHY_MEMORY, "memory"},
-		{PERF_TYPE_TRACEPOINT, -EIO, PERFEV_WHY_OTHER, "cannot filter sched:x by 'pid == 7'"},
+		{PERF_TYPE_TRACEPOINT, -EBADF, PERFEV_WHY_OTHER, "cannot filter sched:x by 'pid == 7'"},
 	};
 	size_t i;
 
@@ -135,6 +135,22 @@ static void test_filter_that_is_refused(void **state)
 				 rows[i].code);
 		perfev_event_free(event);
 	}
+}
+
+/* Linux 6.18 returns -2 for "((a == 1)", -3 for a quote, -1 for a lone &: numbers of its parser's errors. */
+static void test_errors_of_the_kernels_parser(void **state)
+{
+	struct perfev_event *event = filtered(PERF_TYPE_TRACEPOINT);
+	struct perfev_counter *counter;
+
+	(void)state;
+	fake.on_ioctl = take_filter;
+	for (filter_result = -10; filter_result < 0; filter_result++)
+		if (filter_result != -EBADF) {
+			assert_fails(perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err), EINVAL);
+			assert_int_equal(err.why, PERFEV_WHY_SYNTAX);
+		}
+	perfev_event_free(event);
 }
 
 /* Words that are compared are fields of the tracepoint; the first that is none is named. */
@@ -345,6 +361,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_filter_on_every_cpu, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_filter_that_is_refused, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_fields_of_a_filter, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_errors_of_the_kernels_parser, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_as_precise_as_it_can, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_weak_group, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_leader_that_samples, setup, teardown),
