@@ -265,15 +265,26 @@ static int try_breakpoints(struct perfev_error *err)
 	return try_attr("a watch on a variable", &attr, 0, -1, err);
 }
 
+/* The first symbols may truly be at 0: those of the memory of each CPU, on x86 up to 6.14. */
+static bool any_address(const char *text)
+{
+	for (; text; text = strchr(text, '\n')) {
+		text += *text == '\n';
+		if (strtoull(text, NULL, 16) != 0 || (*text && strspn(text, "0") < 8))
+			return true;
+	}
+	return false;
+}
+
 static int try_kernel_symbols(struct perfev_error *err)
 {
-	char text[64];
+	char text[4096];
 
 	if (sys_read_text("/proc/kallsyms", text, sizeof(text)) <= 0)
 		return absent(err, PERFEV_WHY_NOT_FOUND,
 			      "cannot name kernel functions: /proc/kallsyms cannot be read; use a kernel "
 			      "with CONFIG_KALLSYMS");
-	if (strtoull(text, NULL, 16) != 0 || strspn(text, "0") < 8)
+	if (any_address(text))
 		return 0;
 	return absent(err, PERFEV_WHY_CAPABILITY,
 		      "cannot name kernel functions: /proc/kallsyms shows zeros to this user; run as "

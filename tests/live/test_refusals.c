@@ -65,7 +65,7 @@ static const struct row rows[] = {
 	{"too often", {"its frequency is 1000000000 Hz", "perf_event_max_sample_rate"}, SELF,
 	 {FAULTS, .freq = 1, .sample_freq = 1000000000}},
 	{"too seldom", {"sample_period (0x8000000000000000)"}, SELF, {FAULTS, .sample_period = UINT64_C(1) << 63}},
-	{"counts that are inherited", {"PERF_SAMPLE_READ together with inherit without PERF_SAMPLE_TID"}, SELF,
+	{"counts that are inherited", {"PERF_SAMPLE_READ together with inherit"}, SELF,
 	 {FAULTS, SAMPLES(PERF_SAMPLE_READ), .inherit = 1}},
 	{"no clock", {"clockid (0x63)", "use_clockid"}, SELF, {FAULTS, .use_clockid = 1, .clockid = 99}},
 	{"a clock that cannot be read in an NMI", {"use_clockid"}, SELF,

@@ -359,6 +359,10 @@ static void test_probes_that_work(void **state)
 	fake_file("/proc/kallsyms", "0000000000000000 T _text\n");
 	assert_int_equal(perfev_probe(PERFEV_CAN_KERNEL_SYMBOLS, &err), 0);
 	assert_says("zeros");
+	fake_file("/proc/kallsyms", "0000000000000000 A a\n0000000000000000 A b\n0000000000001000 A c\n");
+	assert_int_equal(perfev_probe(PERFEV_CAN_KERNEL_SYMBOLS, &err), 1);
+	fake_file("/proc/kallsyms", "0000000000000000 A a\n0000000000000000 T b\n");
+	assert_int_equal(perfev_probe(PERFEV_CAN_KERNEL_SYMBOLS, &err), 0);
 }
 
 /* Without their PMUs probes go through tracefs; what forbids them is told by the kernel. */
