@@ -14,10 +14,12 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "kernel/sys.h"
 
 #include <perfev/probe.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ struct axes {
 	const int32_t *cpus;
 	size_t cpu_count;
 	int32_t *online; /* owned; cpus may point to it */
+	bool *first;	 /* owned; of each of cpus, that it is the first of its package; NULL: not asked for */
 	int32_t *once[2]; /* owned: the lists without what they name twice */
 };
 
@@ -148,11 +151,14 @@ static int add_row(struct plan *plan, const struct plan_row *row)
 	return 0;
 }
 
-/* Is an event to be opened on @cpu? A PMU may have some CPUs only. */
-static bool belongs_on(const struct perfev_event *event, int32_t cpu)
+/* Is an event to be opened on @cpu? A PMU may have some CPUs only; and what is the same on all CPUs of a
+ * package is counted on one of them. */
+static bool belongs_on(const struct perfev_event *event, int32_t cpu, bool first)
 {
 	size_t i;
 
+	if (event->tool || (!first && (event->flags & PERFEV_EVENT_PER_PACKAGE)))
+		return false;
 	if (cpu < 0 || !event->cpu_count)
 		return true;
 	for (i = 0; i < event->cpu_count; i++)
@@ -174,7 +180,7 @@ static int32_t leader_row(const struct plan *plan, size_t base, uint32_t leader)
 
 /* All events on one thread and CPU. */
 static int add_place(struct plan *plan, const struct plan_events *events, int32_t pid, int32_t cpu,
-		     uint32_t ring)
+		     bool first, uint32_t ring)
 {
 	size_t base = plan->count, i;
 
@@ -182,7 +188,7 @@ static int add_place(struct plan *plan, const struct plan_events *events, int32_
 		struct plan_row row = {(uint32_t)i, pid, cpu, -1, ring};
 		size_t leader = events->items[i].leader;
 
-		if (events->items[i].event->tool || !belongs_on(events->items[i].event, cpu))
+		if (!belongs_on(events->items[i].event, cpu, first))
 			continue;
 		if (leader != i)
 			row.leader = leader_row(plan, base, (uint32_t)leader);
@@ -201,7 +207,8 @@ static int cross(struct plan *plan, const struct plan_events *events, const stru
 			/* one ring a CPU, or one a thread when there is no CPU */
 			size_t ring = axes->cpus[cpu] >= 0 ? cpu : id;
 
-			if (add_place(plan, events, axes->ids[id], axes->cpus[cpu], (uint32_t)ring) < 0)
+			if (add_place(plan, events, axes->ids[id], axes->cpus[cpu],
+				      !axes->first || axes->first[cpu], (uint32_t)ring) < 0)
 				return -ENOMEM;
 			if (ring >= plan->ring_count)
 				plan->ring_count = (uint32_t)ring + 1;
@@ -209,10 +216,43 @@ static int cross(struct plan *plan, const struct plan_events *events, const stru
 	return 0;
 }
 
+static int64_t package_of(int32_t cpu)
+{
+	char path[96], text[24];
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", cpu);
+	return sys_read_text(path, text, sizeof(text)) > 0 ? strtol(text, NULL, 10) : -1;
+}
+
+/* Which CPUs stand for their packages. One whose package is not known stands for itself. */
+static int choose_packages(const struct plan_events *events, struct axes *axes)
+{
+	struct map seen = {NULL, 0, 0};
+	bool wanted = false;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < events->count; i++)
+		wanted |= events->items[i].event->flags & PERFEV_EVENT_PER_PACKAGE;
+	if (!wanted)
+		return 0;
+	axes->first = calloc(axes->cpu_count + 1, sizeof(*axes->first));
+	for (i = 0; axes->first && r == 0 && i < axes->cpu_count; i++) {
+		int64_t package = axes->cpus[i] < 0 ? -1 : package_of(axes->cpus[i]);
+		size_t before = seen.count;
+
+		if (package >= 0 && !map_put(&seen, (uint64_t)package, 0))
+			r = -ENOMEM;
+		axes->first[i] = package < 0 || seen.count > before;
+	}
+	map_free(&seen);
+	return axes->first ? r : -ENOMEM;
+}
+
 int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_target on,
 	      struct perfev_error *err)
 {
-	struct axes axes = {NULL, 0, NULL, 0, NULL, {NULL, NULL}};
+	struct axes axes = {0};
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
@@ -221,9 +261,11 @@ int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_
 		r = choose_cpus(ret, events, &on, &axes, err);
 	if (r == 0 && (name_once(&axes.ids, &axes.id_count, &axes.once[0]) < 0 ||
 		       name_once(&axes.cpus, &axes.cpu_count, &axes.once[1]) < 0 ||
+		       choose_packages(events, &axes) < 0 ||
 		       cross(ret, events, &axes) < 0))
 		r = error_memory(err);
 	free(axes.online);
+	free(axes.first);
 	free(axes.once[0]);
 	free(axes.once[1]);
 	if (r < 0)

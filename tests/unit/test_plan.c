@@ -182,6 +182,33 @@ static void test_cpus_of_an_event(void **state)
 	expect(&plan, "", 4);
 }
 
+/* One CPU of each package, of those that are wanted. */
+static void test_once_a_package(void **state)
+{
+	static const int32_t some[] = {8, 3, 2};
+	struct perfev_event shared = {.flags = PERFEV_EVENT_PER_PACKAGE};
+	const struct plan_event list[] = {{&shared, 0, false}, {&plain, 1, false}};
+	struct perfev_target on = perfev_on_all_cpus();
+	struct plan plan;
+
+	(void)state;
+	fake_file("/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+	fake_file("/sys/devices/system/cpu/cpu2/topology/physical_package_id", "0\n");
+	fake_file("/sys/devices/system/cpu/cpu3/topology/physical_package_id", "1\n");
+	fake_file("/sys/devices/system/cpu/cpu8/topology/physical_package_id", "1\n");
+	plan = make(list, 2, false, on);
+	expect(&plan, "0 -1 0 -1 0; 1 -1 0 -1 0; 1 -1 2 -1 1; 0 -1 3 -1 2; 1 -1 3 -1 2; 1 -1 8 -1 3", 4);
+	on.cpus = some;
+	on.cpu_count = 3;
+	plan = make(list, 1, false, on);
+	expect(&plan, "0 -1 8 -1 0; 0 -1 2 -1 2", 3);
+	plan = make(list, 1, false, perfev_on_task(812)); /* where it runs, the kernel counts */
+	expect(&plan, "0 812 -1 -1 0", 1);
+	fake_remove("/sys/devices/system/cpu/cpu2/topology/physical_package_id");
+	plan = make(list, 1, false, perfev_on_all_cpus()); /* not known: it is counted */
+	expect(&plan, "0 -1 0 -1 0; 0 -1 2 -1 1; 0 -1 3 -1 2", 4);
+}
+
 static const char *threads_of_8(const char *path)
 {
 	return strcmp(path, "/proc/8/task") ? NULL : "7 8 9"; /* the list of a thread is its process's */
@@ -312,6 +339,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_inherit, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpus_of_an_event, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_once_a_package, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_growing_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_restless_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_stale, setup, teardown),
