@@ -30,6 +30,7 @@ struct record_work {
 	int signals;
 	bool stopped;
 	int64_t started_ms;
+	int64_t rate_before; /* perf_event_max_sample_rate */
 };
 
 /* ---- events ----------------------------------------------------------------------------------------- */
@@ -270,6 +271,14 @@ static int loop(struct record_work *work)
 	return code;
 }
 
+static int64_t max_rate(void)
+{
+	struct perfev_system s;
+
+	perfev_system_read(&s);
+	return s.max_sample_rate;
+}
+
 static int begin(struct record_work *work)
 {
 	const struct session *s = &work->options->session;
@@ -279,6 +288,7 @@ static int begin(struct record_work *work)
 	if (!s->is_command && perfev_sampler_start(work->recorder.sampler, &err) < 0)
 		return report_error(&err);
 	work->started_ms = now_ms();
+	work->rate_before = max_rate();
 	if (!work->child.pid)
 		return 0;
 	error = child_go(&work->child);
@@ -288,6 +298,17 @@ static int begin(struct record_work *work)
 	     error == ENOENT ? "give the path of a program, or a name in PATH"
 			     : "make it executable, or give another program");
 	return error == ENOENT ? EXIT_NO_CMD : EXIT_NO_RUN;
+}
+
+/* The kernel does that when its interrupts take too long (perf_cpu_time_max_percent), and keeps it. */
+static void tell_lower_rate(const struct record_work *work)
+{
+	int64_t now = max_rate();
+
+	if (now < work->rate_before && now > 0)
+		note("the kernel lowered perf_event_max_sample_rate from %lld to %lld meanwhile, as samples took "
+		     "too long: some may be missing; take a lower -F, and set it back with sysctl",
+		     (long long)work->rate_before, (long long)now);
 }
 
 static void summarize(struct record_work *work)
@@ -303,6 +324,7 @@ static void summarize(struct record_work *work)
 	     (double)(now_ms() - work->started_ms) / 1000, strcmp(r->path, "-") ? r->path : "standard output");
 	if (loss.records)
 		note("records were lost because the rings were full; -m N gives them N pages, -F a lower rate");
+	tell_lower_rate(work);
 	if (!r->samples)
 		note("there is no sample: the command ran too short, or never used the CPU");
 }

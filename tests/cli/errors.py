@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import time
 
 import cli
 from cli import (BURN, ENV, PERFEV, Folder, Skip, as_nobody, expect, expect_code, expect_in,
@@ -330,3 +331,20 @@ def test_seccomp_while_recording():
         expect_code(done, 1)
         expect_one_line(done.err)
         expect_in("a seccomp filter refuses perf_event_open", done.err)
+
+
+def test_a_sample_rate_that_is_lowered_meanwhile():
+    """As the kernel does when samples take too long; here by hand."""
+    need_root()
+    rate = pathlib.Path("/proc/sys/kernel/perf_event_max_sample_rate")
+    before = rate.read_text()
+    with Folder() as folder:
+        run = subprocess.Popen([PERFEV, "record", "-e", "cpu-clock", "-o", str(folder / "a.data"), "--", BURN, "1"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=ENV)
+        try:
+            time.sleep(0.5)
+            rate.write_text("50000")
+            _, err = run.communicate(timeout=30)
+        finally:
+            rate.write_text(before)
+        expect_in(f"from {before.strip()} to 50000 meanwhile", err.decode())
