@@ -71,12 +71,13 @@ void note(const char *format, ...) PERFEV_PRINTF(1, 2);
 
 struct session {
 	struct texts pids, tids;
+	struct texts cgroups; /* -G */
 	const char *cpus; /* -C */
 	bool all_cpus;	  /* -a */
 	char **command;	  /* NULL: none */
 	/* set by session_open(): */
 	struct perfev_target on;
-	int32_t *ids, *cpu_list;
+	int32_t *ids, *cpu_list; /* of cgroups: descriptors */
 	bool is_command; /* the target is the command itself */
 };
 
@@ -202,6 +203,10 @@ void json_pmus(FILE *out);
 /* ---- print.c, text_stat.c, text_report.c: everything for people ------------------------------------------------- */
 
 void text_stat(FILE *out, const struct stat_result *result, const char *what);
+/* What a count means beside the others of its place: the number and its unit; "" when a part is missing. */
+void stat_meaning(char number[32], char unit[48], const struct stat_result *result, const struct stat_row *row);
+/* A line for each row, fields separated by @separator, as perf stat -x has them. */
+void csv_stat(FILE *out, const struct stat_result *result, const char *separator);
 struct report_text_opts {
 	bool tree, no_children, color;
 	size_t limit;
@@ -219,6 +224,8 @@ void text_name(FILE *out, const char *name);
 
 struct stat_row {
 	const char *event;
+	size_t index;	  /* of the event */
+	int32_t cpu, tid; /* -1: the sum of all */
 	const struct perf_event_attr *attr;
 	struct perfev_event_info info;
 	struct perfev_reading total; /* over all runs; of a gauge, of the last */
@@ -230,6 +237,10 @@ struct stat_row {
 struct stat_result {
 	struct stat_row *rows;
 	size_t count;
+	bool per_cpu, per_thread;
+	bool interval;	  /* a part of the time, which ended at: */
+	bool last;	  /* the last of them */
+	uint64_t time_ns; /* from the start */
 	uint64_t elapsed_ns; /* mean of the runs */
 	double elapsed_stddev_ns;
 	uint64_t runs;

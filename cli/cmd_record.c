@@ -110,7 +110,7 @@ static void prepare_event(struct perfev_event *event, const struct options *o, b
 {
 	const struct session *s = &o->session;
 	struct perf_event_attr *attr = perfev_event_attr(event);
-	bool cpu_wide = !s->is_command && s->on.kind == PERFEV_TARGET_CPU;
+	bool cpu_wide = !s->is_command && (s->on.kind == PERFEV_TARGET_CPU || s->cgroups.count);
 	struct perfev_event_info info;
 
 	perfev_event_describe(event, &info);
@@ -454,17 +454,18 @@ int cmd_record(int argc, char **argv)
 		{'t', "tid", "TID", "a running thread", OPTION_LIST, &o.session.tids},
 		{'a', "all-cpus", NULL, "everything on all CPUs", OPTION_FLAG, &o.session.all_cpus},
 		{'C', "cpu", "LIST", "these CPUs only, as in 0-3,8", OPTION_TEXT, &o.session.cpus},
+		{'G', "cgroup", "CGROUP", "what runs in this cgroup: a folder, or a path below the hierarchy's root",
+		 OPTION_LIST, &o.session.cgroups},
 		{'i', "no-inherit", NULL, "leave out threads and children that start later", OPTION_FLAG,
 		 &o.no_inherit},
 		{'z', NULL, NULL, "", OPTION_LATER, NULL},
-		{'G', "cgroup", "CGROUP", "", OPTION_LATER_TEXT, NULL},
 		{0, "switch-output", "WHEN", "", OPTION_LATER_TEXT, NULL},
 		{0, "off-cpu", NULL, "", OPTION_LATER, NULL},
 	};
 	struct command_line line = {
 		.command = "record",
 		.synopsis = "[-e EVENTS] [-F HZ | -c PERIOD] [-o FILE] [--html FILE]\n"
-			    "                     [-p PID | -t TID | -a | -C LIST] [-- COMMAND]",
+			    "                     [-p PID | -t TID | -a | -C LIST | -G CGROUP] [-- COMMAND]",
 		.description = "Samples COMMAND (children and threads included), or what runs already, until "
 			       "COMMAND\nends or Ctrl-C. The file is one that perf reads. The exit status is "
 			       "the command's.",

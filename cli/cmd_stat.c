@@ -13,20 +13,24 @@
 struct options {
 	struct texts events;
 	struct session session;
-	uint64_t runs;
-	bool json, no_inherit;
-	const char *output;
+	uint64_t runs, interval_ms;
+	bool json, no_inherit, per_cpu, per_thread;
+	const char *output, *separator;
 };
 
 /* All that is gathered over the runs. */
 struct stat_work {
 	const struct options *options;
 	struct perfev_events *events;
+	FILE *out;
+	struct stat_row *rows; /* one an event, or one a place and event */
 	size_t count;
-	struct stat_row *rows;
-	double *samples; /* runs x events: scaled counts */
+	struct perfev_reading *now, *before; /* of the rows: as read last, and at the last interval */
+	double *samples; /* runs x rows: scaled counts */
 	double *elapsed; /* runs */
 	uint64_t done;
+	uint64_t started, last_interval; /* ns */
+	size_t cpus; /* online, when it was looked last */
 	int signals;
 	bool stopped;
 	struct child child;
@@ -55,20 +59,24 @@ static void prepare_events(const struct stat_work *work)
 	const struct session *s = &work->options->session;
 	size_t i;
 
-	for (i = 0; i < work->count; i++) {
-		struct perf_event_attr *attr = perfev_event_attr(perfev_events_at(work->events, i));
+	for (i = 0; i < perfev_events_count(work->events); i++) {
+		struct perfev_event *event = perfev_events_at(work->events, i);
+		struct perf_event_attr *attr = perfev_event_attr(event);
+		struct perfev_event_info info;
 
-		if (!(work->rows[i].info.flags & PERFEV_EVENT_INHERIT))
-			attr->inherit = !work->options->no_inherit && s->on.kind != PERFEV_TARGET_CPU;
+		perfev_event_describe(event, &info);
+		if (!(info.flags & PERFEV_EVENT_INHERIT)) /* a child's counts would be its parent's */
+			attr->inherit = !work->options->no_inherit && !work->options->per_thread &&
+					!s->cgroups.count && s->on.kind != PERFEV_TARGET_CPU;
 		attr->enable_on_exec = s->is_command && attr->disabled;
 	}
 }
 
 /* ---- what a reading means ----------------------------------------------------------------------------- */
 
-static void explain_row(struct stat_row *row, const struct perfev_set *set, size_t index)
+static void explain_row(struct stat_row *row, const struct perfev_set *set)
 {
-	const struct perfev_error *error = perfev_set_error(set, index);
+	const struct perfev_error *error = perfev_set_error(set, row->index);
 
 	row->why[0] = 0;
 	switch (row->total.status) {
@@ -112,53 +120,225 @@ static void read_tool(const struct stat_work *work, uint32_t tool, struct perfev
 							   : work->child.system_ns;
 }
 
+/* ---- rows ---------------------------------------------------------------------------------------------- */
+
+static void begin_row(struct stat_work *work, size_t index, int32_t cpu, int32_t tid)
+{
+	struct perfev_event *event = perfev_events_at(work->events, index);
+	struct stat_row *row = &work->rows[work->count++];
+
+	row->event = perfev_event_name(event);
+	row->attr = perfev_event_attr(event);
+	row->index = index;
+	row->cpu = cpu;
+	row->tid = tid;
+	perfev_event_describe(event, &row->info);
+}
+
+/* Rows of the set come first, in its order; tools have none there. */
+static int make_rows(struct stat_work *work, const struct perfev_set *set)
+{
+	const struct options *o = work->options;
+	bool places = o->per_cpu || o->per_thread;
+	size_t events = perfev_events_count(work->events), most = perfev_set_row_count(set) + events, i;
+	struct perfev_set_row row;
+
+	work->rows = calloc(most, sizeof(*work->rows));
+	work->now = calloc(most, sizeof(*work->now));
+	work->before = calloc(most, sizeof(*work->before));
+	work->samples = calloc(most * o->runs, sizeof(*work->samples));
+	if (!work->rows || !work->now || !work->before || !work->samples)
+		return EXIT_FAILED;
+	for (i = 0; places && perfev_set_row_at(set, i, &row); i++)
+		begin_row(work, row.event, o->per_cpu ? row.cpu : -1, o->per_thread ? row.tid : -1);
+	for (i = 0; i < events; i++) {
+		struct perfev_event_info info;
+
+		perfev_event_describe(perfev_events_at(work->events, i), &info);
+		if (!places || info.tool)
+			begin_row(work, i, -1, -1);
+	}
+	return 0;
+}
+
+static int read_rows(struct stat_work *work, const struct perfev_set *set, struct perfev_error *err)
+{
+	const struct options *o = work->options;
+	size_t i;
+	int r = 0;
+
+	if (o->per_cpu || o->per_thread) {
+		memset(work->now, 0, work->count * sizeof(*work->now));
+		for (i = 0; r == 0 && i < perfev_set_row_count(set) && i < work->count; i++)
+			r = perfev_set_row_read(set, i, &work->now[i], err);
+	} else {
+		r = perfev_set_read(set, work->now, work->count, err);
+	}
+	for (i = 0; i < work->count; i++)
+		if (work->rows[i].info.tool) {
+			work->now[i].status = PERFEV_NOT_COUNTED;
+			read_tool(work, work->rows[i].info.tool, &work->now[i]);
+		}
+	return r;
+}
+
 static int take_readings(struct stat_work *work, const struct perfev_set *set)
 {
-	struct perfev_reading *readings = calloc(work->count, sizeof(*readings));
 	struct perfev_error err;
 	size_t i;
-	int r;
+	int r = read_rows(work, set, &err);
 
-	if (!readings)
-		return EXIT_FAILED;
-	r = perfev_set_read(set, readings, work->count, &err);
 	for (i = 0; r == 0 && i < work->count; i++) {
 		struct stat_row *row = &work->rows[i];
 		uint64_t scaled = 0;
 
-		if (row->info.tool)
-			read_tool(work, row->info.tool, &readings[i]);
-		perfev_reading_scaled(&readings[i], &scaled);
+		perfev_reading_scaled(&work->now[i], &scaled);
 		work->samples[work->done * work->count + i] = (double)scaled;
 		if (work->done == 0 || row->info.flags & PERFEV_EVENT_SNAPSHOT) {
-			row->total = readings[i];
-			row->user_only = perfev_set_dropped(set, i) & PERFEV_DROP_KERNEL;
+			row->total = work->now[i];
+			row->user_only = perfev_set_dropped(set, row->index) & PERFEV_DROP_KERNEL;
 		} else {
-			perfev_reading_add(&row->total, &readings[i]);
+			perfev_reading_add(&row->total, &work->now[i]);
 		}
-		explain_row(row, set, i);
+		explain_row(row, set);
 	}
-	free(readings);
 	return r < 0 ? report_error(&err) : 0;
+}
+
+/* ---- the result ---------------------------------------------------------------------------------------------- */
+
+static void print(const struct stat_work *work, const struct stat_result *result)
+{
+	const struct options *o = work->options;
+	char what[256];
+
+	session_name(&o->session, what, sizeof(what));
+	if (o->json)
+		json_stat(work->out, result);
+	else if (o->separator)
+		csv_stat(work->out, result, o->separator);
+	else
+		text_stat(work->out, result, what);
+	fflush(work->out);
+}
+
+static struct stat_result result_of(const struct stat_work *work)
+{
+	const struct options *o = work->options;
+	struct stat_result result = {.rows = work->rows,
+				     .count = work->count,
+				     .per_cpu = o->per_cpu,
+				     .per_thread = o->per_thread,
+				     .runs = work->done ? work->done : 1,
+				     .command_status = work->status,
+				     .has_command = o->session.command != NULL};
+
+	return result;
+}
+
+/* What came since the last interval. A gauge is what it is. */
+static void subtract(struct stat_row *row, const struct perfev_reading *now, const struct perfev_reading *before)
+{
+	row->total = *now;
+	if (row->info.flags & PERFEV_EVENT_SNAPSHOT || now->status != PERFEV_COUNTED)
+		return;
+	row->total.count -= before->count;
+	row->total.enabled_ns -= before->enabled_ns;
+	row->total.running_ns -= before->running_ns;
+	if (row->total.running_ns == 0) {
+		row->total.status = PERFEV_NOT_COUNTED;
+		row->total.why = PERFEV_WHY_COUNTERS;
+	}
+}
+
+static int print_interval(struct stat_work *work, const struct perfev_set *set, bool last)
+{
+	struct stat_result result;
+	struct perfev_error err;
+	uint64_t now = now_ns();
+	size_t i;
+	int r;
+
+	work->elapsed[0] = (double)(now - work->started);
+	r = read_rows(work, set, &err);
+	if (r < 0)
+		return report_error(&err);
+	for (i = 0; i < work->count; i++) {
+		struct stat_row *row = &work->rows[i];
+
+		subtract(row, &work->now[i], &work->before[i]);
+		row->user_only = perfev_set_dropped(set, row->index) & PERFEV_DROP_KERNEL;
+		explain_row(row, set);
+	}
+	result = result_of(work);
+	result.interval = true;
+	result.last = last;
+	result.has_command &= last;
+	result.time_ns = now - work->started;
+	result.elapsed_ns = now - work->last_interval;
+	print(work, &result);
+	memcpy(work->before, work->now, work->count * sizeof(*work->now));
+	work->last_interval = now;
+	return 0;
 }
 
 /* ---- running -------------------------------------------------------------------------------------------- */
 
+/* A CPU that was away has its events off when it comes back. */
+static void look_at_cpus(struct stat_work *work, struct perfev_set *set)
+{
+	int32_t *cpus;
+	size_t count;
+
+	if (work->options->session.on.kind == PERFEV_TARGET_TASK ||
+	    work->options->session.on.kind == PERFEV_TARGET_PROCESS ||
+	    perfev_cpus_online(&cpus, &count, NULL) < 0)
+		return;
+	free(cpus);
+	if (count > work->cpus && work->cpus)
+		perfev_set_start(set, NULL);
+	work->cpus = count;
+}
+
+/* How long to sleep: until the next interval, or till there is something to look at. */
+static int sleep_ms(const struct stat_work *work)
+{
+	const struct options *o = work->options;
+	uint64_t now = now_ns(), next = work->last_interval + o->interval_ms * 1000000u;
+	int most = o->session.on.id_count && !o->session.cgroups.count ? 100
+		   : o->session.is_command				  ? -1
+									  : 500;
+
+	if (!o->interval_ms)
+		return most;
+	if (next <= now)
+		return 0;
+	now = (next - now + 999999) / 1000000;
+	return most >= 0 && (uint64_t)most < now ? most : (int)now;
+}
+
 /* Until the command has ended, or the user stops, or the measured tasks are gone. */
-static void wait_until_done(struct stat_work *work)
+static int wait_until_done(struct stat_work *work, struct perfev_set *set)
 {
 	const struct session *s = &work->options->session;
+	uint64_t interval = work->options->interval_ms * 1000000u;
+	int r = 0;
 
-	for (;;) {
+	while (r == 0) {
 		if (take_signals(work->signals))
 			work->stopped = true;
 		child_look(&work->child, false);
 		if (work->child.pid ? work->child.ended : work->stopped)
-			return;
+			break;
 		if (session_ended(s))
-			return;
-		wait_for(-1, work->signals, s->on.id_count ? 100 : -1);
+			break;
+		look_at_cpus(work, set);
+		if (interval && now_ns() >= work->last_interval + interval)
+			r = print_interval(work, set, false);
+		else
+			wait_for(-1, work->signals, sleep_ms(work));
 	}
+	return r;
 }
 
 static int command_failed(const struct session *session, int error)
@@ -190,7 +370,6 @@ static int run_once(struct stat_work *work)
 	struct perfev_target on = s->on;
 	struct perfev_set *set;
 	struct perfev_error err;
-	uint64_t start;
 	int r;
 
 	if (s->command) {
@@ -202,22 +381,29 @@ static int run_once(struct stat_work *work)
 		on = perfev_on_task(work->child.pid);
 	if (perfev_set_open(&set, work->events, on, &opts, &err) < 0)
 		return report_error(&err);
-	start = now_ns();
-	r = start_counting(work, set);
+	r = work->rows ? 0 : make_rows(work, set);
+	work->started = work->last_interval = now_ns();
+	if (r == 0)
+		r = start_counting(work, set);
+	if (r == 0)
+		r = wait_until_done(work, set);
 	if (r == 0) {
-		wait_until_done(work);
-		work->elapsed[work->done] = (double)(now_ns() - start);
-		r = take_readings(work, set);
+		work->elapsed[work->done] = (double)(now_ns() - work->started);
+		if (!work->options->interval_ms)
+			r = take_readings(work, set);
+		child_look(&work->child, true);
+		if (work->child.pid && !work->status)
+			work->status = child_exit_code(&work->child);
+		if (work->options->interval_ms)
+			r = print_interval(work, set, true);
 		work->done++;
 	}
 	perfev_set_close(set);
 	child_look(&work->child, true);
-	if (work->child.pid && !work->status)
-		work->status = child_exit_code(&work->child);
 	return r;
 }
 
-/* ---- the result ----------------------------------------------------------------------------------------------- */
+/* ---- all runs ------------------------------------------------------------------------------------------------- */
 
 /* Of every @stride-th of the numbers. */
 static double mean_of(const double *numbers, size_t stride, uint64_t count, double *stddev)
@@ -234,36 +420,16 @@ static double mean_of(const double *numbers, size_t stride, uint64_t count, doub
 	return mean;
 }
 
-static int print_result(struct stat_work *work)
+static void print_result(struct stat_work *work)
 {
-	const struct options *o = work->options;
-	struct stat_result result = {work->rows, work->count, 0, 0, work->done, work->status,
-				     o->session.command != NULL};
-	FILE *out = o->json ? stdout : stderr;
-	char what[256];
+	struct stat_result result = result_of(work);
 	size_t i;
 
 	for (i = 0; i < work->count; i++)
 		work->rows[i].mean =
 			mean_of(work->samples + i, work->count, work->done, &work->rows[i].stddev);
 	result.elapsed_ns = (uint64_t)mean_of(work->elapsed, 1, work->done, &result.elapsed_stddev_ns);
-	if (o->output) {
-		out = fopen(o->output, "w");
-		if (!out) {
-			note("cannot write %s: %s", o->output, strerror(errno));
-			return EXIT_FAILED;
-		}
-	}
-	session_name(&o->session, what, sizeof(what));
-	if (o->json)
-		json_stat(out, &result);
-	else
-		text_stat(out, &result, what);
-	if (o->output && fclose(out) != 0) {
-		note("cannot write %s: %s", o->output, strerror(errno));
-		return EXIT_FAILED;
-	}
-	return work->status;
+	print(work, &result);
 }
 
 static int run_all(struct stat_work *work)
@@ -278,40 +444,80 @@ static int run_all(struct stat_work *work)
 		child_kill(&work->child);
 		return r;
 	}
-	return print_result(work);
+	if (!o->interval_ms)
+		print_result(work);
+	return work->status;
+}
+
+static int open_output(struct stat_work *work)
+{
+	const struct options *o = work->options;
+
+	work->out = o->json ? stdout : stderr;
+	if (o->output)
+		work->out = fopen(o->output, "we");
+	if (work->out)
+		return 0;
+	note("cannot write %s: %s", o->output, strerror(errno));
+	return EXIT_FAILED;
+}
+
+static int close_output(const struct stat_work *work, int r)
+{
+	if (!work->options->output || !work->out || fclose(work->out) == 0)
+		return r;
+	note("cannot write %s: %s", work->options->output, strerror(errno));
+	return EXIT_FAILED;
 }
 
 static int measure(const struct options *o)
 {
 	struct stat_work work = {.options = o};
-	size_t i;
 	int r = parse_events(&work.events, "stat", &o->events, default_events());
 
 	if (r)
 		return r;
-	work.count = perfev_events_count(work.events);
-	work.rows = calloc(work.count, sizeof(*work.rows));
-	work.samples = calloc(work.count * o->runs, sizeof(*work.samples));
+	r = open_output(&work);
 	work.elapsed = calloc(o->runs, sizeof(*work.elapsed));
-	if (work.rows && work.samples && work.elapsed) {
-		for (i = 0; i < work.count; i++) {
-			work.rows[i].event = perfev_event_name(perfev_events_at(work.events, i));
-			work.rows[i].attr = perfev_event_attr(perfev_events_at(work.events, i));
-			perfev_event_describe(perfev_events_at(work.events, i), &work.rows[i].info);
-		}
+	if (r == 0 && work.elapsed) {
 		prepare_events(&work);
 		work.signals = watch_signals();
 		raise_file_limit();
 		r = run_all(&work);
 		unwatch_signals(work.signals);
-	} else {
-		r = EXIT_FAILED;
 	}
+	r = close_output(&work, r);
 	perfev_events_free(work.events);
 	free(work.rows);
+	free(work.now);
+	free(work.before);
 	free(work.samples);
 	free(work.elapsed);
 	return r;
+}
+
+static int check(const struct options *o)
+{
+	const struct session *s = &o->session;
+	bool cpus = s->all_cpus || s->cpus || s->cgroups.count;
+
+	if (o->runs < 1 || o->runs > RUNS_MAX)
+		return usage_error("stat", "-r takes 1 to %d", RUNS_MAX);
+	if (o->interval_ms > 1000 * 86400)
+		return usage_error("stat", "-I takes milliseconds, up to a day");
+	if (o->interval_ms && o->runs > 1)
+		return usage_error("stat", "-I and -r do not go together");
+	if (o->json && o->separator)
+		return usage_error("stat", "--json and -x do not go together");
+	if (o->separator && !o->separator[0])
+		return usage_error("stat", "-x needs a separator, as in -x ,");
+	if (o->per_cpu && o->per_thread)
+		return usage_error("stat", "--per-cpu and --per-thread do not go together");
+	if (o->per_cpu && !cpus)
+		return usage_error("stat", "--per-cpu needs CPUs: -a, -C or -G");
+	if (o->per_thread && !s->pids.count && !s->tids.count)
+		return usage_error("stat", "--per-thread needs threads: -p or -t");
+	return 0;
 }
 
 int cmd_stat(int argc, char **argv)
@@ -326,20 +532,24 @@ int cmd_stat(int argc, char **argv)
 		{'t', "tid", "TID", "a running thread", OPTION_LIST, &o.session.tids},
 		{'a', "all-cpus", NULL, "everything on all CPUs", OPTION_FLAG, &o.session.all_cpus},
 		{'C', "cpu", "LIST", "these CPUs only, as in 0-3,8", OPTION_TEXT, &o.session.cpus},
+		{'G', "cgroup", "CGROUP", "what runs in this cgroup: a folder, or a path below the hierarchy's root",
+		 OPTION_LIST, &o.session.cgroups},
+		{0, "per-cpu", NULL, "each CPU on its own", OPTION_FLAG, &o.per_cpu},
+		{0, "per-thread", NULL, "each thread of -p or -t on its own", OPTION_FLAG, &o.per_thread},
 		{'r', "repeat", "N", "run the command N times, and show the spread", OPTION_COUNT, &o.runs},
 		{'i', "no-inherit", NULL, "leave out threads and children that start later", OPTION_FLAG,
 		 &o.no_inherit},
+		{'I', "interval-print", "MS", "show what came each so many milliseconds", OPTION_COUNT,
+		 &o.interval_ms},
+		{'x', "field-separator", "SEP", "lines of fields with this between them, as perf stat -x",
+		 OPTION_TEXT, &o.separator},
 		{0, "json", NULL, "one JSON document on standard output", OPTION_FLAG, &o.json},
 		{'o', "output", "FILE", "write the result there", OPTION_TEXT, &o.output},
-		{'I', "interval-print", "MS", "", OPTION_LATER_TEXT, NULL},
-		{'x', "field-separator", "SEP", "", OPTION_LATER_TEXT, NULL},
-		{'G', "cgroup", "CGROUP", "", OPTION_LATER_TEXT, NULL},
-		{0, "per-cpu", NULL, "", OPTION_LATER, NULL},
-		{0, "per-thread", NULL, "", OPTION_LATER, NULL},
 	};
 	struct command_line line = {
 		.command = "stat",
-		.synopsis = "[-e EVENTS] [-p PID | -t TID | -a | -C LIST] [-r N] [--json] [-- COMMAND]",
+		.synopsis = "[-e EVENTS] [-p PID | -t TID | -a | -C LIST | -G CGROUP] [-r N | -I MS]\n"
+			    "                   [--per-cpu | --per-thread] [--json | -x SEP] [-o FILE] [-- COMMAND]",
 		.description = "Counts events while COMMAND runs (children and threads included), or, on what "
 			       "runs\nalready, until COMMAND ends or Ctrl-C. The exit status is the command's.",
 		.options = rows,
@@ -350,8 +560,9 @@ int cmd_stat(int argc, char **argv)
 
 	if (r >= 0)
 		return r;
-	if (o.runs < 1 || o.runs > RUNS_MAX)
-		return usage_error("stat", "-r takes 1 to %d", RUNS_MAX);
+	r = check(&o);
+	if (r)
+		return r;
 	r = session_open(&o.session, &line);
 	if (r == 0 && o.runs > 1 && !o.session.command)
 		r = usage_error("stat", "-r needs a command to run again");

@@ -72,6 +72,14 @@ static bool is_clock(const struct stat_row *row)
 	return !row->info.tool && attr->type == PERF_TYPE_SOFTWARE && attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 }
 
+static void put_number_or_null(FILE *out, const char *name, int32_t number)
+{
+	if (number < 0)
+		fprintf(out, ",\"%s\":null", name);
+	else
+		fprintf(out, ",\"%s\":%" PRId32, name, number);
+}
+
 static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
 {
 	const struct perfev_reading *r = &row->total;
@@ -91,8 +99,10 @@ static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
 	fprintf(out, ",\"enabled_ns\":%" PRIu64 ",\"running_ns\":%" PRIu64, r->enabled_ns, r->running_ns);
 	fprintf(out, ",\"status\":\"%s\",\"why\":", status_name(r->status));
 	put_string_or_null(out, row->why[0] ? row->why : NULL);
-	fprintf(out, ",\"scaled\":%s,\"cpu\":null,\"tid\":null",
+	fprintf(out, ",\"scaled\":%s",
 		counted && r->running_ns < r->enabled_ns ? "true" : "false");
+	put_number_or_null(out, "cpu", row->cpu);
+	put_number_or_null(out, "tid", row->tid);
 	if (counted && runs > 1)
 		fprintf(out, ",\"mean\":%.6g,\"stddev\":%.6g}", row->mean, row->stddev);
 	else
@@ -103,7 +113,10 @@ void json_stat(FILE *out, const struct stat_result *result)
 {
 	size_t i;
 
-	fputs("{\"events\":[", out);
+	fputc('{', out);
+	if (result->interval)
+		fprintf(out, "\"time_ns\":%" PRIu64 ",", result->time_ns);
+	fputs("\"events\":[", out);
 	for (i = 0; i < result->count; i++) {
 		if (i)
 			fputc(',', out);

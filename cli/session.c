@@ -2,8 +2,11 @@
 /* What is measured: the options -p -t -a -C and the command, turned into a target. */
 #include "cli.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* "12,34" and more of them. */
 static int parse_ids(const char *command, const char *option, const struct texts *texts, int32_t **ids,
@@ -49,6 +52,66 @@ static int choose_tasks(struct session *s, const char *command)
 	return r;
 }
 
+/* The root of the hierarchy with the controller of perf: one of version 1, or version 2. */
+static bool cgroup_root(char *to, size_t size)
+{
+	FILE *mounts = fopen("/proc/self/mounts", "re");
+	char line[1024], where[512], type[64], options[256];
+	bool found = false;
+
+	while (mounts && !found && fgets(line, sizeof(line), mounts)) {
+		if (sscanf(line, "%*s %511s %63s %255s", where, type, options) != 3)
+			continue;
+		found = !strcmp(type, "cgroup") && strstr(options, "perf_event");
+		if (found || (!to[0] && !strcmp(type, "cgroup2")))
+			snprintf(to, size, "%s", where);
+	}
+	if (mounts)
+		fclose(mounts);
+	return to[0];
+}
+
+/* A name as perf takes it, from the root of the hierarchy; or the path of a folder. */
+static int open_cgroup(const char *name, int *fd)
+{
+	char root[512] = "", path[1024];
+
+	if (name[0] == '/') {
+		*fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (*fd >= 0)
+			return 0;
+	}
+	if (!cgroup_root(root, sizeof(root))) {
+		note("cannot find cgroup %s: no hierarchy of cgroups is mounted; mount cgroup2", name);
+		return EXIT_FAILED;
+	}
+	snprintf(path, sizeof(path), "%s/%s", root, name);
+	*fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (*fd >= 0)
+		return 0;
+	note("cannot open cgroup %s: %s: %s; give its folder, or its path below %s", name, path,
+	     strerror(errno), root);
+	return EXIT_FAILED;
+}
+
+static int choose_cgroups(struct session *s)
+{
+	size_t i;
+	int r = 0;
+
+	s->ids = calloc(s->cgroups.count, sizeof(*s->ids));
+	if (!s->ids)
+		return EXIT_FAILED;
+	s->on = perfev_on_cgroup(-1, -1);
+	for (i = 0; r == 0 && i < s->cgroups.count; i++) {
+		r = open_cgroup(s->cgroups.items[i], &s->ids[i]);
+		if (r == 0)
+			s->on.id_count = (uint32_t)i + 1;
+	}
+	s->on.ids = s->ids;
+	return r;
+}
+
 static int choose_cpus(struct session *s, const char *command)
 {
 	struct perfev_error err;
@@ -67,26 +130,37 @@ static int choose_cpus(struct session *s, const char *command)
 
 int session_open(struct session *session, const struct command_line *line)
 {
+	bool tasks = session->pids.count || session->tids.count;
 	int r = 0;
 
 	session->command = line->argc ? line->argv : NULL;
+	if (session->cgroups.count && (tasks || session->all_cpus))
+		return usage_error(line->command, "-G and %s do not go together",
+				   session->all_cpus ? "-a" : session->pids.count ? "-p" : "-t");
 	if (session->pids.count || session->tids.count) {
 		if (session->all_cpus)
 			return usage_error(line->command, "-a and %s do not go together",
 					   session->pids.count ? "-p" : "-t");
 		r = choose_tasks(session, line->command);
+	} else if (session->cgroups.count) {
+		r = choose_cgroups(session);
 	} else if (session->all_cpus || session->cpus) {
 		session->on = perfev_on_all_cpus();
 	} else if (session->command) {
 		session->is_command = true;
 	} else {
-		return usage_error(line->command, "say what to measure: a command, -p PID, -t TID, or -a");
+		return usage_error(line->command, "say what to measure: a command, -p PID, -t TID, -G CGROUP, or -a");
 	}
 	return r ? r : choose_cpus(session, line->command);
 }
 
 void session_close(struct session *session)
 {
+	uint32_t i;
+
+	for (i = 0; session->cgroups.count && i < session->on.id_count; i++)
+		close(session->ids[i]);
+	free(session->cgroups.items);
 	free(session->ids);
 	free(session->cpu_list);
 	free(session->pids.items);
@@ -115,6 +189,8 @@ bool session_ended(const struct session *session)
 {
 	uint32_t i;
 
+	if (session->cgroups.count)
+		return false;
 	for (i = 0; i < session->on.id_count; i++)
 		if (!task_ended(session->on.ids[i]))
 			return false;
@@ -129,6 +205,8 @@ void session_name(const struct session *session, char *to, size_t size)
 	if (session->pids.count || session->tids.count) {
 		snprintf(to, size, "%s %s", session->pids.count ? "process" : "thread",
 			 session->pids.count ? session->pids.items[0] : session->tids.items[0]);
+	} else if (session->cgroups.count) {
+		snprintf(to, size, "cgroup %s", session->cgroups.items[0]);
 	} else if (!session->is_command) {
 		snprintf(to, size, session->cpus ? "CPUs %s" : "all CPUs%s",
 			 session->cpus ? session->cpus : "");

@@ -1,110 +1,81 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of perfev stat, and what its counts mean beside each other. */
+/* What perfev stat prints: the table, and fields with a separator. */
 #include "cli.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-static bool is_event(const struct stat_row *row, uint32_t type, uint64_t config)
+static bool is_clock(const struct stat_row *row)
 {
-	return !row->info.tool && row->attr->type == type && (row->attr->config & PERF_HW_EVENT_MASK) == config;
+	return !row->info.tool && row->attr->type == PERF_TYPE_SOFTWARE &&
+	       row->attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 }
 
-/* The count of another event of the same run, when it was counted. */
-static bool count_of(const struct stat_result *result, uint32_t type, uint64_t config, double *ret)
+static bool is_scaled(const struct stat_row *row)
 {
-	size_t i;
+	return row->info.scale < 1 || row->info.scale > 1;
+}
 
-	for (i = 0; i < result->count; i++) {
-		uint64_t count;
-
-		if (is_event(&result->rows[i], type, config) &&
-		    result->rows[i].total.status == PERFEV_COUNTED &&
-		    perfev_reading_scaled(&result->rows[i].total, &count)) {
-			*ret = (double)count;
-			return true;
-		}
+static const char *status_words(const struct stat_row *row)
+{
+	switch (row->total.status) {
+	case PERFEV_NOT_SUPPORTED:
+		return "not supported";
+	case PERFEV_ERROR_STATE:
+		return "error";
+	case PERFEV_GONE:
+		return "gone";
+	default:
+		return "not counted";
 	}
-	return false;
 }
 
-static const char *per_second(char to[48], double rate)
+/* Where it was counted, when places are told apart; and when, of intervals. */
+static void put_place(FILE *out, const struct stat_result *result, const struct stat_row *row)
 {
-	if (rate >= 1e9)
-		snprintf(to, 48, "%.3f G/sec", rate / 1e9);
-	else if (rate >= 1e6)
-		snprintf(to, 48, "%.3f M/sec", rate / 1e6);
-	else if (rate >= 1e3)
-		snprintf(to, 48, "%.3f K/sec", rate / 1e3);
+	if (result->interval)
+		fprintf(out, "%14.6f", (double)result->time_ns / 1e9);
+	if (result->per_cpu && row->cpu >= 0)
+		fprintf(out, " CPU%-4d", row->cpu);
+	else if (result->per_thread && row->tid >= 0)
+		fprintf(out, " %7d", row->tid);
+	else if (result->per_cpu || result->per_thread) /* a time, which has no place */
+		fprintf(out, " %7s", "");
+}
+
+static void put_count(FILE *out, const struct stat_row *row, uint64_t count)
+{
+	char number[32];
+
+	if (is_clock(row))
+		fprintf(out, "%20.2f msec ", (double)count / 1e6);
+	else if (is_scaled(row))
+		fprintf(out, "%20.2f %-4s ", (double)count * row->info.scale, row->info.unit);
 	else
-		snprintf(to, 48, "%.3f /sec", rate);
-	return to;
-}
-
-/* What a count means beside the others; "" when a part is missing. */
-static const char *meaning(char to[48], const struct stat_result *result, const struct stat_row *row,
-			   double count)
-{
-	double other, clock = 0;
-	bool has_clock = count_of(result, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, &clock) &&
-			 clock > 0;
-
-	to[0] = 0;
-	if (is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK)) {
-		if (result->elapsed_ns)
-			snprintf(to, 48, "%.3f CPUs utilized",
-				 count / (double)result->runs / (double)result->elapsed_ns);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES) && has_clock) {
-		snprintf(to, 48, "%.3f GHz", count / clock);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) &&
-		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, &other) && other > 0) {
-		snprintf(to, 48, "%.2f instructions per cycle", count / other);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES) &&
-		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, &other) &&
-		   other > 0) {
-		snprintf(to, 48, "%.2f %% of all branches", count / other * 100);
-	} else if (is_event(row, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES) &&
-		   count_of(result, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, &other) &&
-		   other > 0) {
-		snprintf(to, 48, "%.2f %% of all cache references", count / other * 100);
-	} else if (has_clock && !row->info.tool && !is_event(row, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK)) {
-		per_second(to, count / (clock / 1e9));
-	}
-	return to;
+		fprintf(out, "%20s %-4s ", text_number(number, count), row->info.unit);
 }
 
 static void put_stat_row(FILE *out, const struct stat_result *result, const struct stat_row *row)
 {
 	const struct perfev_reading *r = &row->total;
-	char number[32], extra[48];
+	char number[32], unit[48];
 	uint64_t count;
-	bool clock = !row->info.tool && row->attr->type == PERF_TYPE_SOFTWARE &&
-		     row->attr->config <= PERF_COUNT_SW_TASK_CLOCK;
 
+	put_place(out, result, row);
 	if (r->status != PERFEV_COUNTED || !perfev_reading_scaled(r, &count)) {
-		fprintf(out, "%20s      ",
-			r->status == PERFEV_NOT_SUPPORTED ? "not supported"
-			: r->status == PERFEV_ERROR_STATE ? "error"
-			: r->status == PERFEV_GONE	  ? "gone"
-							  : "not counted");
+		fprintf(out, "%20s      ", status_words(row));
 		text_name(out, row->event);
 		fputc('\n', out);
 		return;
 	}
-	meaning(extra, result, row, (double)count);
 	if (!(row->info.flags & PERFEV_EVENT_SNAPSHOT))
 		count /= result->runs;
-	if (clock)
-		fprintf(out, "%20.2f msec ", (double)count / 1e6);
-	else if (row->info.unit[0] && row->info.scale >= 1 && row->info.scale <= 1)
-		fprintf(out, "%20s %-4s ", text_number(number, count), row->info.unit);
-	else if (row->info.unit[0] || row->info.scale < 1 || row->info.scale > 1)
-		fprintf(out, "%20.2f %-4s ", (double)count * row->info.scale, row->info.unit);
-	else
-		fprintf(out, "%20s      ", text_number(number, count));
+	put_count(out, row, count);
 	fprintf(out, "%-26s", row->event);
-	fprintf(out, extra[0] ? " # %12s" : "%s", extra);
+	stat_meaning(number, unit, result, row);
+	if (number[0])
+		fprintf(out, " # %12s %s", number, unit);
 	if (result->runs > 1 && row->mean > 0)
 		fprintf(out, "  ( +- %.2f %% )",
 			row->stddev / sqrt((double)result->runs) / row->mean * 100);
@@ -165,14 +136,21 @@ void text_stat(FILE *out, const struct stat_result *result, const char *what)
 {
 	size_t i;
 
-	fputs("\n Counts of '", out);
-	text_name(out, what);
-	if (result->runs > 1)
-		fprintf(out, "', mean of %" PRIu64 " runs:\n\n", result->runs);
-	else
-		fputs("':\n\n", out);
+	if (!result->interval) {
+		fputs("\n Counts of '", out);
+		text_name(out, what);
+		if (result->runs > 1)
+			fprintf(out, "', mean of %" PRIu64 " runs:\n\n", result->runs);
+		else
+			fputs("':\n\n", out);
+	}
 	for (i = 0; i < result->count; i++)
 		put_stat_row(out, result, &result->rows[i]);
+	if (result->interval) {
+		if (result->last)
+			put_reasons(out, result);
+		return;
+	}
 	fprintf(out, "\n%20.6f seconds elapsed", (double)result->elapsed_ns / 1e9);
 	if (result->runs > 1 && result->elapsed_ns)
 		fprintf(out, "  ( +- %.2f %% )",
@@ -180,4 +158,71 @@ void text_stat(FILE *out, const struct stat_result *result, const char *what)
 				(double)result->elapsed_ns * 100);
 	fputs("\n\n", out);
 	put_reasons(out, result);
+}
+
+/* ---- fields with a separator ------------------------------------------------------------------------------ */
+
+/* A text that has the separator in it, or quotes, is quoted. */
+static void put_field(FILE *out, const char *text, const char *separator)
+{
+	bool quoted = strstr(text, separator) || strpbrk(text, "\"\n");
+
+	if (quoted)
+		fputc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			fputc('"', out);
+		fputc(*text, out);
+	}
+	if (quoted)
+		fputc('"', out);
+}
+
+static void put_csv_count(FILE *out, const struct stat_row *row, uint64_t count)
+{
+	if (is_clock(row))
+		fprintf(out, "%.2f", (double)count / 1e6);
+	else if (is_scaled(row))
+		fprintf(out, "%.15g", (double)count * row->info.scale);
+	else
+		fprintf(out, "%" PRIu64, count);
+}
+
+static void put_csv_row(FILE *out, const struct stat_result *result, const struct stat_row *row,
+			const char *sep)
+{
+	const struct perfev_reading *r = &row->total;
+	char number[32], unit[48];
+	uint64_t count;
+	bool counted = r->status == PERFEV_COUNTED && perfev_reading_scaled(r, &count);
+
+	if (result->interval)
+		fprintf(out, "%.9f%s", (double)result->time_ns / 1e9, sep);
+	if (result->per_cpu && row->cpu >= 0)
+		fprintf(out, "CPU%d", row->cpu);
+	if (result->per_thread && row->tid >= 0)
+		fprintf(out, "%d", row->tid);
+	if (result->per_cpu || result->per_thread)
+		fputs(sep, out);
+	if (counted)
+		put_csv_count(out, row, row->info.flags & PERFEV_EVENT_SNAPSHOT ? count : count / result->runs);
+	else
+		fprintf(out, "<%s>", status_words(row));
+	fprintf(out, "%s%s%s", sep, is_clock(row) ? "msec" : row->info.unit, sep);
+	put_field(out, row->event, sep);
+	fprintf(out, "%s%" PRIu64 "%s%.2f", sep, r->running_ns, sep,
+		r->enabled_ns ? (double)r->running_ns / (double)r->enabled_ns * 100 : 0.0);
+	if (result->runs > 1)
+		fprintf(out, "%s%.2f%%", sep,
+			row->mean > 0 ? row->stddev / sqrt((double)result->runs) / row->mean * 100 : 0.0);
+	stat_meaning(number, unit, result, row);
+	fprintf(out, "%s%s%s%s\n", sep, number, sep, unit);
+}
+
+void csv_stat(FILE *out, const struct stat_result *result, const char *separator)
+{
+	size_t i;
+
+	for (i = 0; i < result->count; i++)
+		put_csv_row(out, result, &result->rows[i], separator);
 }

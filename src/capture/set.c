@@ -15,6 +15,7 @@
 
 struct perfev_set {
 	struct members members;
+	int64_t opened_ms;
 };
 
 int perfev_set_open(struct perfev_set **ret, const struct perfev_events *events,
@@ -40,6 +41,7 @@ int perfev_set_open(struct perfev_set **ret, const struct perfev_events *events,
 		set->members.items[i].attr.read_format |= READING_FORMAT;
 		set->members.items[i].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	}
+	set->opened_ms = sys_now_ms();
 	if (r == 0)
 		r = members_open(&set->members, on, &how, err);
 	if (r < 0) {
@@ -68,6 +70,18 @@ int perfev_set_stop(struct perfev_set *set, struct perfev_error *err)
 	return members_control(&set->members, PERF_EVENT_IOC_DISABLE, "stop", err);
 }
 
+/* On a CPU where its cgroup has not run, an event may show the time since boot as its own (Linux 6.18). */
+static void check_times(const struct perfev_set *set, struct perfev_reading *reading)
+{
+	uint64_t since = (uint64_t)(sys_now_ms() - set->opened_ms) + 1000;
+
+	if (reading->enabled_ns / 1000000 <= since)
+		return;
+	reading->enabled_ns = reading->running_ns = 0;
+	reading->status = PERFEV_NOT_COUNTED;
+	reading->why = PERFEV_WHY_COUNTERS;
+}
+
 int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfev_reading *ret,
 			struct perfev_error *err)
 {
@@ -85,7 +99,11 @@ int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfe
 		return 0;
 	}
 	r = reading_take(ret, members->fds[index], &member->attr);
-	return r < 0 ? error_errno(err, r, "cannot read %s", member->name) : 0;
+	if (r < 0)
+		return error_errno(err, r, "cannot read %s", member->name);
+	if (members->plan.cgroup)
+		check_times(set, ret);
+	return 0;
 }
 
 int perfev_set_read(const struct perfev_set *set, struct perfev_reading *ret, size_t count,

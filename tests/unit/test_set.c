@@ -121,6 +121,31 @@ static void test_sums(void **state)
 	perfev_set_close(set);
 }
 
+/* A cgroup that has not run on a CPU: its event says the time since boot, of which nothing is true. */
+static void test_times_of_a_cgroup(void **state)
+{
+	struct perfev_target on = perfev_on_cgroup(55, -1);
+	struct perfev_reading r;
+	struct perfev_set *set;
+	int i;
+
+	(void)state;
+	fake.now_ms = 5000000;
+	assert_works(open_set(&set, "cpu-clock", on, 0, false));
+	fake.now_ms += 300;
+	for (i = 0; i < 4; i++) {
+		fake.events[i].count = i == 2 ? 77 : 0;
+		fake.events[i].enabled_ns = fake.events[i].running_ns = i == 2 ? 300000000 : 5000300000000;
+	}
+	assert_works(perfev_set_read(set, &r, 1, &err));
+	assert_int_equal(r.count, 77);
+	assert_int_equal(r.enabled_ns, 300000000);
+	assert_int_equal(r.status, PERFEV_COUNTED);
+	assert_works(perfev_set_row_read(set, 0, &r, &err));
+	assert_int_equal(r.status, PERFEV_NOT_COUNTED);
+	perfev_set_close(set);
+}
+
 /* ---- tasks that end and appear -------------------------------------------------------------------------- */
 
 static int gone_tid;
@@ -501,6 +526,7 @@ static void test_counter(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_fan_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_times_of_a_cgroup, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_ends_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_appears_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_threads_without_end, setup, teardown),
