@@ -172,9 +172,10 @@ static int named_by_pmu(struct scan *s, size_t size)
 		event = new_on(pmu, (uint32_t)i + 1);
 		if (!event)
 			return error_memory(s->err);
-		s->at = from + size;
 		found++;
-		r = scan_alias(s, event, pmu, alias, "");
+		s->at = from;
+		r = scan_alias(s, event, pmu, alias, word[size] == '/' ? word + size + 1 : "");
+		s->at = from + size;
 		if (r < 0)
 			perfev_event_free(event);
 		else
@@ -205,19 +206,23 @@ int scan_name(struct scan *s, size_t size)
 
 /* ---- a PMU and terms -------------------------------------------------------------------------------------- */
 
+/* The number of an instance: decimal, or an address in hexadecimal, which has more than two digits. */
 static bool is_number(const char *text)
 {
-	return *text && text[strspn(text, "0123456789")] == 0;
+	size_t n = strspn(text, "0123456789abcdef");
+
+	return *text && !text[n] && (n > 2 || strspn(text, "0123456789") == n);
 }
 
-/* "uncore_cha" means uncore_cha_0, uncore_cha_1 ...; "cha" too. */
-static bool is_instance(const char *name, const char *base)
+/* "uncore_cha" means uncore_cha_0, uncore_cha_1 ...; "cha" too. A CPU's own are no instances of each other,
+ * though "armv8_cortex_a53" looks like one. */
+static bool is_instance(const struct perfev_pmu *pmu, const char *name, const char *base)
 {
 	size_t n = strlen(base);
 
-	if (!strncmp(name, base, n) && name[n] == '_' && is_number(name + n + 1))
+	if (!strncmp(name, base, n) && name[n] == '_' && !(pmu->flags & PERFEV_PMU_CORE) && is_number(name + n + 1))
 		return true;
-	return !strncmp(name, "uncore_", 7) && (!strcmp(name + 7, base) || is_instance(name + 7, base));
+	return !strncmp(name, "uncore_", 7) && (!strcmp(name + 7, base) || is_instance(pmu, name + 7, base));
 }
 
 /* Does @pattern mean the PMU? In this order of preference: 3 its name, 2 its kind, 1 all CPUs. */
@@ -230,7 +235,7 @@ static int means(const struct perfev_pmu *pmu, const char *pattern)
 			       (!strncmp(pmu->name, "uncore_", 7) && glob_match(pattern, pmu->name + 7))
 			       ? 2
 			       : 0;
-	if (is_instance(pmu->name, pattern))
+	if (is_instance(pmu, pmu->name, pattern))
 		return 2;
 	return !strcmp(pattern, "cpu") && (pmu->flags & PERFEV_PMU_CORE) ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Modifiers of events. u, k and h say where to count: the first that is named leaves out the others, and
- * each one named is counted. Those of a group are added to those of its members.
+ * each one named is counted. Those of a group are added to those of its members; so are the p.
  */
 #include "event_scan.h"
 
@@ -106,8 +106,7 @@ void modifiers_apply(struct perfev_event *event, const struct modifiers *m, bool
 	}
 	if (m->idle)
 		attr->exclude_idle = 1;
-	if (m->precise)
-		attr->precise_ip = (unsigned)(m->precise & 3);
+	attr->precise_ip = (attr->precise_ip + m->precise) & 3;
 	if (m->pinned && leads)
 		attr->pinned = 1;
 	if (m->exclusive && leads)

@@ -137,23 +137,28 @@ static int add_tracepoint(void *context, const char *system, const char *name)
 
 struct search {
 	const char *names[4096];
-	char *text;
 	size_t count;
 };
 
+static int note(struct search *search, const char *name)
+{
+	char *copy = search->count < 4096 ? strdup(name) : NULL;
+
+	if (copy)
+		search->names[search->count++] = copy;
+	return 0;
+}
+
 static int note_name(void *context, const char *system, const char *name)
 {
-	struct search *search = context;
-	char *copy = malloc(strlen(name) + 1);
-
 	(void)system;
-	if (!copy || search->count == 4096) {
-		free(copy);
-		return 0;
-	}
-	strcpy(copy, name);
-	search->names[search->count++] = copy;
-	return 0;
+	return note(context, name);
+}
+
+static int note_system(void *context, const char *system, const char *name)
+{
+	(void)name;
+	return note(context, system);
 }
 
 /* No tracepoint of that name: names the nearest of the system, or says that there is no such system. */
@@ -161,17 +166,20 @@ static int no_tracepoint(struct scan *s, size_t at, const char *tracefs, const c
 {
 	struct search *search = calloc(1, sizeof(*search));
 	const char *nearest = NULL;
+	bool known;
 	int r;
 	size_t i;
 
 	if (!search)
 		return error_memory(s->err);
-	tracefs_match(tracefs, system, "*", note_name, search);
-	nearest = perfev_nearest(name, search->names, search->count);
+	known = tracefs_match(tracefs, system, "*", note_name, search) > 0;
+	if (!known) /* other systems that have one of that name */
+		tracefs_match(tracefs, "*", name, note_system, search);
+	nearest = perfev_nearest(known ? name : system, search->names, search->count);
 	if (nearest)
 		r = scan_error(s, at, PERFEV_WHY_UNKNOWN_EVENT,
 			       "no tracepoint is called '%.60s:%.60s' (column %zu); did you mean %.60s:%.60s?", system,
-			       name, at + 1, system, nearest);
+			       name, at + 1, known ? system : nearest, known ? nearest : name);
 	else
 		r = scan_error(s, at, PERFEV_WHY_UNKNOWN_EVENT,
 			       "no tracepoint is called '%.60s:%.60s' (column %zu); perfev list shows what there is",
@@ -232,13 +240,14 @@ static bool split_offset(char *text, uint64_t *offset)
 
 static int kernel_probe(struct scan *s, char *place, bool at_return, struct perfev_event **ret)
 {
+	struct event_roots roots = {s->sysfs, s->tracefs};
 	uint64_t offset;
 
 	if (number_parse(place, strlen(place), &offset))
-		return event_make_kprobe(ret, NULL, offset, at_return, s->sysfs, s->err);
+		return event_make_kprobe(ret, NULL, offset, at_return, &roots, s->err);
 	if (!split_offset(place, &offset) || !*place)
 		return scan_syntax(s, s->at, "a function of the kernel, or an address, is expected");
-	return event_make_kprobe(ret, place, offset, at_return, s->sysfs, s->err);
+	return event_make_kprobe(ret, place, offset, at_return, &roots, s->err);
 }
 
 /* "(COUNTER)" at the end; cut off. */
@@ -259,6 +268,7 @@ static bool split_counter(char *text, uint64_t *counter)
 static int user_probe(struct scan *s, char *place, bool at_return, struct perfev_event **ret)
 {
 	char *colon = strrchr(place, ':'), *function = colon ? colon + 1 : NULL;
+	struct event_roots roots = {s->sysfs, s->tracefs};
 	uint64_t offset, counter, address;
 	int r;
 
@@ -275,16 +285,30 @@ static int user_probe(struct scan *s, char *place, bool at_return, struct perfev
 			return r;
 		offset += address;
 	}
-	return event_make_uprobe(ret, place, offset, counter, at_return, s->sysfs, s->err);
+	return event_make_uprobe(ret, place, offset, counter, at_return, &roots, s->err);
 }
 
-/* Up to what ends the event: a comma, a brace, or a colon with modifiers behind the place. */
+/* Do terms begin here? Paths have slashes too, but what follows those has a colon in the end. */
+static bool is_term(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+	return n && text[n] && strchr("=,/", text[n]);
+}
+
+/* Up to what ends the event: a comma, a brace, terms, or a colon with modifiers behind the place. */
 static size_t place_size(const char *text, bool user)
 {
 	size_t n = strcspn(text, user ? ",{}" : ",:{}/"), last;
 
 	if (!user)
 		return n;
+	for (last = 0; last < n; last++) {
+		size_t part = text[last] == ':' ? strcspn(text + last + 1, ":/,{}") : 0;
+
+		if (part && text[last + 1 + part] == '/' && is_term(text + last + part + 2))
+			return last + 1 + part;
+	}
 	for (last = n; last > 0 && text[last - 1] != ':'; last--)
 		;
 	/* PATH:FUNCTION has one colon at least; one more, behind which only modifiers stand, ends it */

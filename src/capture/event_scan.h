@@ -21,6 +21,7 @@ struct scan {
 	char mounted[512];   /* "": not looked for yet */
 	struct perfev_pmus *pmus; /* NULL: not listed yet */
 	bool no_pmus;	     /* there is no sysfs */
+	bool no_memory;	     /* for a list: something may have been overlooked */
 };
 
 #define SCAN_NONE 1 /* what a scan function returns when the text means something else */
@@ -31,7 +32,7 @@ size_t scan_word(const char *text);
 int scan_syntax(const struct scan *s, size_t at, const char *what);
 /* "cannot parse event 'TEXT': ..." with a why of its own */
 int scan_error(const struct scan *s, size_t at, enum perfev_why why, const char *format, ...) PERFEV_PRINTF(4, 5);
-/* The list of PMUs; NULL when there is none, or no memory. */
+/* The list of PMUs; NULL when there is none, or no memory: then the whole text fails in the end. */
 struct perfev_pmus *scan_pmus(struct scan *s);
 /* The root of tracefs, or NULL with an error that says why @what cannot be looked up. */
 const char *scan_tracefs(struct scan *s, const char *what, int *code);

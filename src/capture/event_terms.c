@@ -16,6 +16,7 @@
 #include "decode/event_name.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- terms of a PMU ----------------------------------------------------------------------------------------- */
@@ -61,6 +62,14 @@ static int take_format(struct term_work *w, const struct term *t, const struct p
 	return 0;
 }
 
+static void become_generic(struct term_work *w, uint32_t type, uint64_t config)
+{
+	w->event->attr.type = type;
+	w->event->attr.config = config;
+	if (w->pmu->flags & PERFEV_PMU_PARTIAL)
+		w->event->attr.config |= (uint64_t)w->pmu->type << PERF_PMU_TYPE_SHIFT;
+}
+
 /* "cpu_core/cycles/": a generic event of one kind of CPU. */
 static int take_generic(struct term_work *w, const struct term *t)
 {
@@ -71,10 +80,39 @@ static int take_generic(struct term_work *w, const struct term *t)
 	if (t->has_value || !(w->pmu->flags & PERFEV_PMU_CORE) ||
 	    event_name_find(t->key, t->key_size, &type, &config, &nearest) < 0 || type == PERF_TYPE_SOFTWARE)
 		return SCAN_NONE;
-	w->event->attr.type = type;
-	w->event->attr.config = config;
-	if (w->pmu->flags & PERFEV_PMU_PARTIAL)
-		w->event->attr.config |= (uint64_t)w->pmu->type << PERF_PMU_TYPE_SHIFT;
+	become_generic(w, type, config);
+	return 0;
+}
+
+/* The same by number: needed where the PMU itself has an event of that name. */
+static int take_legacy(struct term_work *w, const struct term *t)
+{
+	static const char hardware[] = "legacy-hardware-config", cache[] = "legacy-cache-config";
+	bool is_cache = t->key_size == strlen(cache) && !memcmp(t->key, cache, t->key_size);
+	uint64_t config;
+
+	if (!(w->pmu->flags & PERFEV_PMU_CORE) ||
+	    (!is_cache && (t->key_size != strlen(hardware) || memcmp(t->key, hardware, t->key_size))))
+		return SCAN_NONE;
+	if (!t->has_value || !number_parse(t->value, t->value_size, &config) || config > UINT32_MAX)
+		return term_error(w, t, "needs a number of 32 bits");
+	become_generic(w, is_cache ? PERF_TYPE_HW_CACHE : PERF_TYPE_HARDWARE, config);
+	return 0;
+}
+
+/* "@tmc_etr0": where a tracer puts its data. The PMU has a number for each of these, for config2. */
+static int take_sink(struct term_work *w, const struct term *t)
+{
+	uint64_t number;
+	char name[64];
+
+	if (t->key[0] != '@' || t->has_value)
+		return SCAN_NONE;
+	snprintf(name, sizeof(name), "%.*s", (int)(t->key_size < 64 ? t->key_size - 1 : 0), t->key + 1);
+	if (!pmu_sink(w->s->sysfs, w->pmu, name, &number))
+		return scan_error(w->s, t->at, PERFEV_WHY_UNKNOWN_EVENT, "%.60s has no sink '%.60s' (column %zu)",
+				  w->pmu->name, name, t->at + 1);
+	w->event->attr.config2 |= number & UINT32_MAX;
 	return 0;
 }
 
@@ -121,7 +159,13 @@ static int take_term(struct term_work *w, const struct term *t)
 		return 0; /* it was taken first */
 	if (format)
 		return take_format(w, t, format);
-	r = w->pmu ? take_generic(w, t) : SCAN_NONE;
+	if (w->pmu) {
+		r = take_generic(w, t);
+		if (r == SCAN_NONE)
+			r = take_legacy(w, t);
+		if (r == SCAN_NONE)
+			r = take_sink(w, t);
+	}
 	if (r != SCAN_NONE)
 		return r;
 	if (!t->has_value && t->key[0] == 'r' && number_hex(t->key + 1, t->key_size - 1, &raw)) {
@@ -199,7 +243,8 @@ int scan_alias(struct scan *s, struct perfev_event *event, const struct perfev_p
 		event->flags |= PERFEV_EVENT_SNAPSHOT;
 	if (alias->per_package)
 		event->flags |= PERFEV_EVENT_PER_PACKAGE;
-	if (r == 0 && !event_set_unit(event, alias->scale, alias->unit))
+	if (r == 0 && (!event_set_unit(event, alias->scale, alias->unit) ||
+		       !event_set_text(&event->alias, alias->name, strlen(alias->name))))
 		return error_memory(s->err);
 	return r;
 }

@@ -143,11 +143,13 @@ static int name_event(struct scan *s, struct perfev_event *event, const struct m
 
 static int parse_event(struct scan *s, bool leads)
 {
-	size_t first = s->events->count, i;
+	size_t first = s->events->count, from = s->at, i;
 	struct modifiers modifiers;
 	bool slash;
 	int r = parse_word(s);
 
+	if (r < 0 && s->err && s->err->where == ERROR_NOWHERE && r != -ENOMEM)
+		s->err->where = from + 1;
 	if (r < 0)
 		return r;
 	slash = s->at > 0 && s->text[s->at - 1] == '/' && s->text[s->at] && !strchr(",}:", s->text[s->at]);
@@ -179,8 +181,11 @@ static int group_modifiers(struct scan *s)
 		return 0;
 	s->at++;
 	r = scan_modifiers(s, &modifiers);
-	for (i = 0; r == 0 && i < s->events->count; i++)
+	for (i = 0; r == 0 && i < s->events->count; i++) {
+		if (modifiers.precise + s->events->items[i]->attr.precise_ip > 3)
+			return scan_syntax(s, s->at - modifiers.size, "with those of a member, more than three p");
 		modifiers_apply(s->events->items[i], &modifiers, i == 0);
+	}
 	return r;
 }
 
@@ -326,6 +331,8 @@ int perfev_events_parse_at(struct perfev_events **ret, const char *text,
 	s.sysfs = full.sysfs;
 	s.tracefs = full.tracefs;
 	r = parse_list(&s, events);
+	if (s.no_memory || (s.pmus && pmus_no_memory(s.pmus)))
+		r = error_memory(err);
 	perfev_pmus_free(s.pmus);
 	if (r < 0) {
 		perfev_events_free(events);
