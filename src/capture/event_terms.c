@@ -227,15 +227,20 @@ int scan_alias(struct scan *s, struct perfev_event *event, const struct perfev_p
 	size_t at = 0;
 	int r = 0;
 
-	while (r == 0 && next_term(alias->terms, &at, &t)) {
+	for (;;) {
+		bool whole = next_term(alias->terms, &at, &t);
 		bool asks = t.has_value && t.value_size == 1 && t.value[0] == '?';
 
+		if (!whole || (alias->terms[at] && alias->terms[at] != ','))
+			return scan_error(s, s->at, PERFEV_WHY_CORRUPT,
+					  "sysfs describes event %.60s as '%.60s', which cannot be read",
+					  alias->name, alias->terms);
 		t.at = t.value_at = s->at; /* errors point to the name in the text */
 		if (asks && !is_given(given, &t))
 			return scan_error(s, s->at, PERFEV_WHY_SYNTAX, "event %.60s needs a term %.*s=VALUE",
 					  alias->name, (int)t.key_size, t.key);
 		r = asks ? 0 : take_term(&w, &t);
-		if (alias->terms[at] != ',')
+		if (r < 0 || !alias->terms[at])
 			break;
 		at++;
 	}

@@ -72,7 +72,11 @@ static ssize_t read_file(const struct files *f, char *text, size_t size, const c
 		return -ENAMETOOLONG;
 	got = sys_read_text(path, text, size);
 	/* what was cut may look like something else: "config:0-1" of "config:0-15" */
-	return got >= 0 && (size_t)got + 1 >= size ? -EFBIG : got;
+	if (got >= 0 && (size_t)got + 1 >= size)
+		return -EFBIG;
+	while (got > 0 && strchr(" \t\r\n", text[got - 1]))
+		text[--got] = 0;
+	return got;
 }
 
 static char *keep(const struct files *f, const char *text)
