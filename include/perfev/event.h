@@ -65,7 +65,8 @@ PERFEV_API void perfev_event_free(struct perfev_event *event);
 PERFEV_API struct perf_event_attr *perfev_event_attr(struct perfev_event *event);
 
 /* The name: the text that was parsed, modifiers included, or the part of it that means this event; or
- * what the term name= says. Lives as long as the event. */
+ * what the term name= says. Of a name that means an event on several PMUs it is PMU/NAME/, for people: where
+ * a PMU has one of its own of that name, perfev_event_format() tells which. Lives as long as the event. */
 PERFEV_API const char *perfev_event_name(const struct perfev_event *event);
 
 /* What an event is beside its attr. */

@@ -41,57 +41,55 @@ bool machine_file(const struct machine *machine, const char *path, const void *d
 	return fclose(file) == 0 && done;
 }
 
-static bool text_file(const struct machine *machine, const char *folder, const char *name, const char *text)
-{
-	char path[400], line[MACHINE_LINE + 2];
-	int n = snprintf(line, sizeof(line), "%s\n", text);
-
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	return machine_file(machine, path, line, (size_t)n);
-}
-
 #define DEVICES "sys/bus/event_source/devices"
 
-/* One file for each of the PMUs that a header named. */
-static bool pmu_file(const struct machine *machine, const char *pmus, const char *name, const char *text)
+struct reading {
+	bool (*put)(void *context, const char *path, const char *text);
+	void *context;
+	char pmus[MACHINE_LINE]; /* that the last header named */
+};
+
+/* One file for each of those PMUs. */
+static bool pmu_file(const struct reading *r, const char *name, const char *text)
 {
-	char names[MACHINE_LINE], folder[300], number[32], *save = NULL, *pmu;
+	char names[MACHINE_LINE], path[400], number[32], *save = NULL, *pmu;
 	int type = atoi(text);
 
-	snprintf(names, sizeof(names), "%s", pmus);
+	strcpy(names, r->pmus);
 	for (pmu = strtok_r(names, " ", &save); pmu; pmu = strtok_r(NULL, " ", &save)) {
-		snprintf(folder, sizeof(folder), DEVICES "/%.200s", pmu);
+		snprintf(path, sizeof(path), DEVICES "/%.200s/%.150s", pmu, name);
 		snprintf(number, sizeof(number), "%d", type++);
-		if (!text_file(machine, folder, name, strcmp(name, "type") ? text : number))
+		if (!r->put(r->context, path, strcmp(name, "type") ? text : number))
 			return false;
 	}
 	return true;
 }
 
-static bool take_line(const struct machine *machine, char *line, char *pmus)
+static bool take_line(struct reading *r, char *line)
 {
-	char *text = strchr(line, ' '), *end, folder[300];
+	char *text = strchr(line, ' '), *end, path[300];
 
 	if (line[0] == '[' && (end = strchr(line, ']'))) {
 		*end = 0;
-		snprintf(pmus, MACHINE_LINE, "%s", line + 1);
-		return pmu_file(machine, pmus, "type", end + 2);
+		strcpy(r->pmus, line + 1);
+		return pmu_file(r, "type", end + 2);
 	}
 	if (!text)
 		return false;
 	*text++ = 0;
 	if (strcmp(line, "tracepoint"))
-		return pmu_file(machine, pmus, line, text);
+		return pmu_file(r, line, text);
 	end = strchr(text, ' ');
 	*end = 0;
 	*strchr(text, ':') = '/';
-	snprintf(folder, sizeof(folder), "tracing/events/%.200s", text);
-	return text_file(machine, folder, "id", end + 1) && text_file(machine, folder, "enable", "0");
+	snprintf(path, sizeof(path), "tracing/events/%.200s/id", text);
+	return r->put(r->context, path, end + 1);
 }
 
-static bool fill(const struct machine *machine, const char *name)
+bool machine_read(const char *name, bool (*put)(void *context, const char *path, const char *text), void *context)
 {
-	char path[200], line[MACHINE_LINE], pmus[MACHINE_LINE] = "";
+	struct reading r = {put, context, ""};
+	char path[200], line[MACHINE_LINE];
 	bool done = true;
 	FILE *file;
 
@@ -104,10 +102,18 @@ static bool fill(const struct machine *machine, const char *name)
 	while (done && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = 0;
 		if (line[0] && !strchr("#?=!", line[0]))
-			done = take_line(machine, line, pmus);
+			done = take_line(&r, line);
 	}
 	fclose(file);
 	return done;
+}
+
+static bool put_file(void *context, const char *path, const char *text)
+{
+	char line[MACHINE_LINE + 2];
+	int n = snprintf(line, sizeof(line), "%s\n", text);
+
+	return machine_file(context, path, line, (size_t)n);
 }
 
 bool machine_new(struct machine *ret, const char *name)
@@ -124,7 +130,7 @@ bool machine_new(struct machine *ret, const char *name)
 	snprintf(ret->tracefs, sizeof(ret->tracefs), "%s/tracing", ret->root);
 	ret->opts = (struct perfev_parse_opts){sizeof(ret->opts), ret->sysfs, ret->tracefs};
 	if (machine_file(ret, DEVICES "/software/type", "1\n", 2) &&
-	    machine_file(ret, "tracing/events/enable", "0\n", 2) && (!*name || fill(ret, name)))
+	    machine_file(ret, "tracing/events/enable", "0\n", 2) && (!*name || machine_read(name, put_file, ret)))
 		return true;
 	machine_free(ret);
 	return false;

@@ -24,6 +24,10 @@ struct machine {
 	struct perfev_parse_opts opts; /* for perfev_events_parse_at() */
 };
 
+/* machine_read() - gives each file of a description to @put: "sys/bus/..." or "tracing/events/...".
+ * False: @put failed, or there is no such description. */
+bool machine_read(const char *name, bool (*put)(void *context, const char *path, const char *text), void *context);
+
 /* machine_new() - "" makes one that has nothing but the folder of PMUs. False: says why, on stderr. */
 bool machine_new(struct machine *ret, const char *name);
 /* machine_file() - one more file, below the root; in @size bytes anything may be */
