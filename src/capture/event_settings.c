@@ -258,12 +258,13 @@ const char *event_branch_name(uint64_t bit)
 
 static int take_branch_type(struct term_work *w, const struct term *t)
 {
-	const char *at = t->value, *end = t->value + t->value_size;
+	const char *at = t->value, *end;
 	uint64_t bits = 0;
 	size_t i;
 
 	if (!t->has_value || !t->value_size)
 		return term_error(w, t, "needs kinds of branches, as in 'any_call,u'");
+	end = at + t->value_size;
 	while (at < end) {
 		size_t n = 0;
 
