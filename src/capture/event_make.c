@@ -75,20 +75,34 @@ static bool fits_a_line(const char *place)
 	return true;
 }
 
+static bool has_file(const char *tracefs, const char *file)
+{
+	char path[640];
+
+	snprintf(path, sizeof(path), "%.500s/%s", tracefs, file);
+	return sys_can_read(path);
+}
+
 static int by_tracefs(struct perfev_event *event, const struct probe_kind *kind, bool at_return,
 		      const char *place, const char *given, struct perfev_error *err)
 {
+	const char *tracefs = given;
 	char mounted[512];
-	int r = given ? 0 : tracefs_find(mounted, sizeof(mounted));
+	int r = 0;
 
 	if (!fits_a_line(place))
 		return error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 				 "cannot make a probe at %.150s: the kernel has no %s PMU, and tracefs takes no "
 				 "place with a blank or # in it; give the file another name",
 				 place, kind->pmu);
-	if (r == 0)
-		r = dynamic_probe_make(&event->dynamic, &event->attr.config, given ? given : mounted, kind->file,
-				       at_return ? 'r' : 'p', place);
+	if (!tracefs) {
+		r = tracefs_find(mounted, sizeof(mounted));
+		if (r < 0)
+			return tracefs_refused(r, "", place, err);
+		tracefs = mounted;
+	}
+	r = dynamic_probe_make(&event->dynamic, &event->attr.config, tracefs, kind->file, at_return ? 'r' : 'p',
+			       place);
 	event->attr.type = PERF_TYPE_TRACEPOINT;
 	event->attr.config1 = 0; /* the place is in the tracepoint */
 	event->attr.config2 = 0;
@@ -99,6 +113,10 @@ static int by_tracefs(struct perfev_event *event, const struct probe_kind *kind,
 				 "cannot make a probe at %.150s: the kernel has no %s PMU, and this user may not "
 				 "write %s of tracefs; run as root",
 				 place, kind->pmu, kind->file);
+	if (r == -ENOENT && has_file(tracefs, kind->file))
+		return error_set(err, r, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+				 "cannot make a probe at %.150s: the kernel finds no such %s; look at its name", place,
+				 kind == &user_kind ? "file" : "function");
 	if (r == -ENOENT)
 		return error_set(err, r, PERFEV_WHY_NO_KERNEL, ERROR_NOWHERE,
 				 "cannot make a probe at %.150s: the kernel has no %s PMU, and tracefs has no %s; "
@@ -212,6 +230,7 @@ static int name_it(struct perfev_event **ret, struct perfev_event *event, const 
 		perfev_event_free(event);
 		return error_memory(err);
 	}
+	event->attr.disabled = 1;
 	*ret = event;
 	return 0;
 }
