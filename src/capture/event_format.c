@@ -309,7 +309,7 @@ static void put_terms(struct text *t, const struct perfev_event *event, enum way
 	size_t i;
 
 	/* an event that its PMU names may have a period of its own, which is not the user's */
-	if (attr->sample_period && (way != BY_ALIAS || (event->flags & PERFEV_EVENT_PERIOD))) {
+	if ((attr->sample_period && way != BY_ALIAS) || (event->flags & PERFEV_EVENT_PERIOD)) {
 		begin_term(t);
 		put(t, "%s=%" PRIu64, attr->freq ? "freq" : "period", (uint64_t)attr->sample_period);
 	}
@@ -414,9 +414,10 @@ static bool same_unit(const struct perfev_event *a, const struct perfev_event *b
 	       !strcmp(a->unit ? a->unit : "", b->unit ? b->unit : "");
 }
 
-/* What a text says about an event; that it has a period is in the attr. The others come from its PMU. */
-#define SAID (~(uint32_t)(PERFEV_EVENT_PERIOD | PERFEV_EVENT_SNAPSHOT | PERFEV_EVENT_PER_PACKAGE | \
-			  PERFEV_EVENT_SYSTEM_WIDE))
+/* What a text says about an event, beside what is in the attr: those that are left out say that the attr has a
+ * period, or whether it is inherited, and what comes from the PMU. */
+#define SAID (~(uint32_t)(PERFEV_EVENT_PERIOD | PERFEV_EVENT_INHERIT | PERFEV_EVENT_SNAPSHOT | \
+			  PERFEV_EVENT_PER_PACKAGE | PERFEV_EVENT_SYSTEM_WIDE))
 
 /* Is @again the event? Where config1 is a pointer, what it points to is compared. @strictly: also what it has
  * beside its attr from its PMU, if it is known to have one. */
