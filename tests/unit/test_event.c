@@ -272,6 +272,47 @@ static void test_modifiers(void **state)
 	assert_true(a.type == 3 && a.config == 0x10000 && a.exclude_kernel);
 }
 
+/* ---- names of libpfm4 --------------------------------------------------------------------------------------------- */
+
+static void test_pfm(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t type;
+		uint64_t config;
+		unsigned excluded; /* user 1, kernel 2, hypervisor 4 */
+	} rows[] = {
+		{"pfm:PERF_COUNT_HW_CPU_CYCLES", 0, 0, 0},   {"pfm:perf::PERF_COUNT_HW_INSTRUCTIONS:u", 0, 1, 6},
+		{"pfm:perf::PAGE-FAULTS:k", 1, 2, 5},	     {"pfm:perf_raw::r1a8", 4, 0x1a8, 0},
+		{"pfm:perf::L1-DCACHE-LOAD-MISSES", 3, 0x10000, 0},
+	};
+	struct perfev_events *events;
+	size_t i;
+
+	(void)state;
+	if (parse_all(&events, "cs,pfm:perf::CYCLES", &err) == -EOPNOTSUPP) {
+		assert_int_equal(err.where, 4);
+		assert_says("libpfm4 is not installed");
+		SKIP("libpfm4 is not installed");
+	}
+	perfev_events_free(events);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct perf_event_attr a = parse(rows[i].text);
+
+		if (a.type != rows[i].type || a.config != rows[i].config ||
+		    (unsigned)(a.exclude_user | a.exclude_kernel << 1 | a.exclude_hv << 2) != rows[i].excluded || !a.disabled)
+			fail_msg("'%s': %u:0x%llx", rows[i].text, a.type, (unsigned long long)a.config);
+	}
+	assert_works(parse_all(&events, "{pfm:perf::CYCLES,cs}:D,pfm:perf::FAULTS", &err));
+	assert_int_equal(perfev_events_count(events), 3);
+	assert_int_equal(perfev_events_leader(events, 1), 0);
+	perfev_events_free(events);
+	assert_fails(parse_all(&events, "cs,pfm:nothing", &err), EINVAL);
+	assert_int_equal(err.where, 4);
+	assert_says("libpfm4 does not take 'nothing': event not found");
+	assert_fails(parse_all(&events, "pfm:", &err), EINVAL);
+}
+
 /* ---- lists and groups ---------------------------------------------------------------------------------------- */
 
 static void test_lists(void **state)
@@ -510,6 +551,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_names_of_attrs),
 	cmocka_unit_test(test_numbers),
 	cmocka_unit_test(test_modifiers),
+	cmocka_unit_test(test_pfm),
 	cmocka_unit_test(test_lists),
 	cmocka_unit_test(test_groups),
 	cmocka_unit_test(test_mistakes),

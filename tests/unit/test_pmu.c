@@ -306,6 +306,82 @@ static void test_events_of_such_trees(void **state)
 	machine_free(&machine);
 }
 
+/* ---- what comparable libraries got wrong ------------------------------------------------------------------------ */
+
+static struct perf_event_attr attr_of(const struct machine *machine, const char *text)
+{
+	struct perfev_events *events;
+	struct perf_event_attr attr;
+
+	if (perfev_events_parse_at(&events, text, &machine->opts, &err) < 0)
+		fail_msg("'%s': %s", text, err.text);
+	attr = *perfev_event_attr(perfev_events_at(events, 0));
+	perfev_events_free(events);
+	return attr;
+}
+
+static void test_terms_that_others_get_wrong(void **state)
+{
+	struct perfev_event_info info;
+	struct perfev_events *events;
+	struct machine machine;
+
+	(void)state;
+	assert_true(machine_new(&machine, ""));
+	put(&machine, "cpu/type", "4\n");
+	put(&machine, "cpu/format/event", "config:0-7,32-35 \n");
+	put(&machine, "cpu/format/umask", "config:8-15\n");
+	put(&machine, "cpu/format/inv", "config:23\n");
+	put(&machine, "cpu/format/threshold", "config3:4-7\n");
+	put(&machine, "cpu/format/newest", "config4:0-63\n");
+	put(&machine, "cpu/events/a.b", "event=10,inv\n");
+	put(&machine, "cpu/events/a.b.scale", "2.3283064365386962890625e-10\n");
+	put(&machine, "cpu/events/a.b.unit", "Joules\n");
+	put(&machine, "cpu/events/often", "event=0xc0,period=200000\n");
+	put(&machine, "cpu/events/none", "event=1,nothing=2\n");
+	assert_int_equal(attr_of(&machine, "cpu/event=0x1C2/").config, 0x1000000c2);
+	assert_int_equal(attr_of(&machine, "cpu/event=10/").config, 10); /* the others 0 */
+	assert_int_equal(attr_of(&machine, "cpu/event=0x10/").config, 16);
+	assert_int_equal(attr_of(&machine, "cpu/inv/").config, 1 << 23);
+	assert_int_equal(attr_of(&machine, "cpu/threshold=15/").config3, 0xf0);
+	assert_true(attr_of(&machine, "cpu/newest=0xffffffffffffffff/").config4 == UINT64_MAX);
+	assert_int_equal(attr_of(&machine, "cpu/often/").sample_period, 200000);
+	assert_works(perfev_events_parse_at(&events, "a.b", &machine.opts, &err));
+	perfev_event_describe(perfev_events_at(events, 0), &info);
+	assert_int_equal(perfev_event_attr(perfev_events_at(events, 0))->config, 10 | 1 << 23);
+	assert_true(info.scale > 0x1p-33 && info.scale < 0x1p-31);
+	assert_string_equal(info.unit, "Joules");
+	perfev_events_free(events);
+	assert_fails(perfev_events_parse_at(&events, "cpu/event=0x1000/", &machine.opts, &err), EINVAL);
+	assert_fails(perfev_events_parse_at(&events, "cpu/nothing=2/", &machine.opts, &err), EINVAL);
+	assert_fails(perfev_events_parse_at(&events, "cpu/none/", &machine.opts, &err), EINVAL);
+	machine_free(&machine);
+}
+
+static void test_one_event_for_each_kind_of_core(void **state)
+{
+	struct perfev_event_info info;
+	struct perfev_events *events;
+	struct machine machine;
+	size_t i;
+
+	(void)state;
+	assert_true(machine_new(&machine, "alderlake"));
+	assert_works(perfev_events_parse_at(&events, "cycles", &machine.opts, &err));
+	assert_int_equal(perfev_events_count(events), 2);
+	for (i = 0; i < 2; i++) {
+		const struct perf_event_attr *attr = perfev_event_attr(perfev_events_at(events, i));
+
+		perfev_event_describe(perfev_events_at(events, i), &info);
+		assert_int_equal(attr->type, PERF_TYPE_HARDWARE);
+		assert_int_equal(attr->config >> 32, i ? 4 : 10);
+		assert_int_equal(info.cpu_count, i ? 16 : 8);
+		assert_int_equal(info.cpus[0], i ? 0 : 16);
+	}
+	perfev_events_free(events);
+	machine_free(&machine);
+}
+
 static void test_links_that_go_in_circles(void **state)
 {
 	char from[300];
@@ -349,6 +425,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_types),
 	cmocka_unit_test(test_files_that_cannot_be_read),
 	cmocka_unit_test(test_events_of_such_trees),
+	cmocka_unit_test(test_terms_that_others_get_wrong),
+	cmocka_unit_test(test_one_event_for_each_kind_of_core),
 	cmocka_unit_test(test_links_that_go_in_circles),
 	cmocka_unit_test(test_no_tree),
 };
