@@ -12,9 +12,9 @@
 static struct perfev_error err;
 static volatile long watched[2];
 
-/* Never inlined, and never made one with another: it is called exactly as often as it says. */
-__attribute__((noinline, noclone, no_sanitize("address", "undefined"))) long live_probed(long n);
-__attribute__((noinline, noclone, no_sanitize("address", "undefined"))) long live_probed(long n)
+/* Never inlined: it is called exactly as often as it says. */
+__attribute__((noinline, no_sanitize("address", "undefined"))) long live_probed(long n);
+__attribute__((noinline, no_sanitize("address", "undefined"))) long live_probed(long n)
 {
 	__asm__ volatile("" : "+r"(n) : : "memory");
 	return n + 1;

@@ -394,7 +394,7 @@ static void test_links_that_go_in_circles(void **state)
 	assert_true(machine_new(&machine, ""));
 	put(&machine, "p/type", "7\n");
 	for (i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
-		const char *name = strrchr(links[i], '/') ? strrchr(links[i], '/') + 1 : links[i];
+		const char *slash = strrchr(links[i], '/'), *name = slash ? slash + 1 : links[i];
 
 		snprintf(from, sizeof(from), "%s/" DEVICES "%s", machine.root, links[i]);
 		assert_int_equal(symlink(name, from), 0); /* to itself */
