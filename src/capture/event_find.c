@@ -216,28 +216,37 @@ static bool is_number(const char *text)
 
 /* "uncore_cha" means uncore_cha_0, uncore_cha_1 ...; "cha" too. A CPU's own are no instances of each other,
  * though "armv8_cortex_a53" looks like one. */
-static bool is_instance(const struct perfev_pmu *pmu, const char *name, const char *base)
+static bool is_instance(const char *name, const char *base)
 {
 	size_t n = strlen(base);
 
-	if (!strncmp(name, base, n) && name[n] == '_' && !(pmu->flags & PERFEV_PMU_CORE) && is_number(name + n + 1))
+	if (!strncmp(name, base, n) && name[n] == '_' && is_number(name + n + 1))
 		return true;
-	return !strncmp(name, "uncore_", 7) && (!strcmp(name + 7, base) || is_instance(pmu, name + 7, base));
+	return !strncmp(name, "uncore_", 7) && (!strcmp(name + 7, base) || is_instance(name + 7, base));
 }
 
-/* Does @pattern mean the PMU? In this order of preference: 3 its name, 2 its kind, 1 all CPUs. */
-static int means(const struct perfev_pmu *pmu, const char *pattern)
+/* Does @pattern mean the PMU? In this order of preference: 3 its name, 2 its kind, 1 all CPUs. Those that cannot
+ * be meant are not read: a server has hundreds. */
+static int means(struct perfev_pmus *pmus, size_t index, const char *pattern)
 {
-	if (!strcmp(pmu->name, pattern))
-		return 3;
+	const char *name = pmus_name(pmus, index);
+	const struct perfev_pmu *pmu;
+
+	if (!strcmp(name, pattern))
+		return pmus_get(pmus, index) ? 3 : 0;
 	if (glob_is(pattern))
-		return glob_match(pattern, pmu->name) ||
-			       (!strncmp(pmu->name, "uncore_", 7) && glob_match(pattern, pmu->name + 7))
+		return (glob_match(pattern, name) || (!strncmp(name, "uncore_", 7) && glob_match(pattern, name + 7))) &&
+				       pmus_get(pmus, index)
 			       ? 2
 			       : 0;
-	if (is_instance(pmu, pmu->name, pattern))
-		return 2;
-	return !strcmp(pattern, "cpu") && (pmu->flags & PERFEV_PMU_CORE) ? 1 : 0;
+	if (!is_instance(name, pattern) && strcmp(pattern, "cpu"))
+		return 0;
+	pmu = pmus_get(pmus, index);
+	if (!pmu)
+		return 0;
+	if (pmu->flags & PERFEV_PMU_CORE)
+		return !strcmp(pattern, "cpu");
+	return is_instance(name, pattern) ? 2 : 0;
 }
 
 static int best_meaning(struct perfev_pmus *pmus, const char *pattern)
@@ -245,9 +254,11 @@ static int best_meaning(struct perfev_pmus *pmus, const char *pattern)
 	size_t i;
 	int best = 0;
 
+	for (i = 0; i < perfev_pmus_count(pmus); i++) /* most have one of that name */
+		if (!strcmp(pmus_name(pmus, i), pattern) && pmus_get(pmus, i))
+			return 3;
 	for (i = 0; i < perfev_pmus_count(pmus); i++) {
-		const struct perfev_pmu *pmu = pmus_get(pmus, i);
-		int now = pmu ? means(pmu, pattern) : 0;
+		int now = means(pmus, i, pattern);
 
 		best = now > best ? now : best;
 	}
@@ -287,9 +298,7 @@ int scan_pmu(struct scan *s, size_t size)
 		return SCAN_NONE;
 	many = best < 3;
 	for (i = 0; r == 0 && i < perfev_pmus_count(pmus); i++) {
-		const struct perfev_pmu *pmu = pmus_get(pmus, i);
-
-		if (!pmu || means(pmu, pattern) != best)
+		if (best == 3 ? strcmp(pmus_name(pmus, i), pattern) != 0 : means(pmus, i, pattern) != best)
 			continue;
 		s->at = from;
 		r = terms_on(s, i, many ? (uint32_t)i + 1 : 0);

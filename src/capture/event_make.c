@@ -15,18 +15,13 @@
 #include "decode/event_name.h"
 #include "kernel/sys.h"
 
+#include <perfev/regs.h>
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A function of code has the length that the CPU's debug registers want: that of a long, but on arm64 that
- * of an instruction. */
-#if defined(__aarch64__)
-#define CODE_BYTES 4
-#else
-#define CODE_BYTES sizeof(long)
-#endif
 #define DATA_BYTES 4
 
 /* ---- probes ------------------------------------------------------------------------------------------------ */
@@ -269,6 +264,25 @@ int perfev_event_uprobe(struct perfev_event **ret, const char *path, uint64_t of
 
 /* ---- breakpoints, tracepoints ---------------------------------------------------------------------------------- */
 
+/* The length of a breakpoint on code: that of a long, but on arm64 that of an instruction. It is the kernel's long,
+ * which may have 64 bits where a program has 32. */
+static uint64_t code_bytes(void)
+{
+#if defined(__aarch64__)
+	return 4;
+#elif defined(__i386__)
+	char host[65], release[65], machine[65];
+	unsigned abi;
+
+	if (sys_names(host, release, machine, sizeof(host)) == 0 && perfev_arch_of(machine, &abi) == PERFEV_ARCH_X86 &&
+	    abi == PERF_SAMPLE_REGS_ABI_64)
+		return 8;
+	return 4;
+#else
+	return sizeof(long);
+#endif
+}
+
 struct perfev_event *event_make_breakpoint(uint64_t address, uint64_t size, uint32_t type)
 {
 	struct perfev_event *event = event_blank();
@@ -278,7 +292,7 @@ struct perfev_event *event_make_breakpoint(uint64_t address, uint64_t size, uint
 	event->attr.type = PERF_TYPE_BREAKPOINT;
 	event->attr.bp_type = type;
 	event->attr.bp_addr = address;
-	event->attr.bp_len = size ? size : type == HW_BREAKPOINT_X ? CODE_BYTES : DATA_BYTES;
+	event->attr.bp_len = size ? size : type == HW_BREAKPOINT_X ? code_bytes() : DATA_BYTES;
 	return event;
 }
 

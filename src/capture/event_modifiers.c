@@ -84,9 +84,12 @@ int scan_modifiers(struct scan *s, struct modifiers *ret)
 	}
 	ret->text = s->text + from;
 	ret->size = s->at - from;
-	if (s->text[s->at] && !strchr(",}", s->text[s->at]))
+	if (s->text[s->at] && !strchr(",}" BLANKS, s->text[s->at]))
 		return scan_syntax(s, s->at, "unknown modifier (" KNOWN ")");
-	return ret->size ? 0 : scan_syntax(s, s->at, "a modifier is missing");
+	if (!ret->size)
+		return scan_syntax(s, s->at, "a modifier is missing");
+	scan_blanks(s);
+	return scan_end(s);
 }
 
 void modifiers_apply(struct perfev_event *event, const struct modifiers *m, bool leads)

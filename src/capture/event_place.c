@@ -43,7 +43,7 @@ static size_t access_letters(const char *text, uint32_t *type)
 	size_t n;
 
 	*type = 0;
-	for (n = 0; text[n] && !strchr(",:}/", text[n]); n++) {
+	for (n = 0; text[n] && !strchr(",:}/" BLANKS, text[n]); n++) {
 		uint32_t bit = text[n] == 'r'   ? HW_BREAKPOINT_R
 			       : text[n] == 'w' ? HW_BREAKPOINT_W
 			       : text[n] == 'x' ? HW_BREAKPOINT_X
@@ -59,7 +59,7 @@ static size_t access_letters(const char *text, uint32_t *type)
 int scan_breakpoint(struct scan *s)
 {
 	const char *text = s->text;
-	size_t from = s->at, at = s->at + 4, n = strcspn(text + at, ",:{}/");
+	size_t from = s->at, at = s->at + 4, n = strcspn(text + at, ",:{}/" BLANKS);
 	uint64_t address, size = 0;
 	struct perfev_event *event;
 	uint32_t type = HW_BREAKPOINT_RW, letters;
@@ -68,7 +68,7 @@ int scan_breakpoint(struct scan *s)
 		return scan_syntax(s, at, "an address is expected");
 	at += n;
 	if (text[at] == '/') {
-		n = strcspn(text + at + 1, ",:{}/");
+		n = strcspn(text + at + 1, ",:{}/" BLANKS);
 		if (number_parse(text + at + 1, n, &size) && size)
 			at += n + 1;
 		else if (text[at + 1] >= '0' && text[at + 1] <= '9')
@@ -299,10 +299,11 @@ static bool is_term(const char *text)
 /* Up to what ends the event: a comma, a brace, terms, or a colon with modifiers behind the place. */
 static size_t place_size(const char *text, bool user)
 {
-	size_t n = strcspn(text, user ? ",{}" : ",:{}/"), last;
+	size_t n = strcspn(text, user ? ",{}" : ",:{}/" BLANKS), last;
 
 	if (!user)
 		return n;
+	n = scan_trim(text, n);
 	for (last = 0; last < n; last++) {
 		size_t part = text[last] == ':' ? strcspn(text + last + 1, ":/,{}") : 0;
 

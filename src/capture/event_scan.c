@@ -20,7 +20,7 @@ size_t scan_word(const char *text)
 	size_t n = 0, set;
 
 	for (;;) {
-		n += strcspn(text + n, ",:{}/ \t[");
+		n += strcspn(text + n, ",:{}/[" BLANKS);
 		if (text[n] != '[')
 			return n;
 		set = strcspn(text + n, "]"); /* a set of a glob may have any character */
@@ -28,6 +28,25 @@ size_t scan_word(const char *text)
 			return n;
 		n += set + 1;
 	}
+}
+
+size_t scan_trim(const char *text, size_t size)
+{
+	while (size && strchr(BLANKS, text[size - 1]))
+		size--;
+	return size;
+}
+
+int scan_end(const struct scan *s)
+{
+	if (s->text[s->at] && !strchr(",}", s->text[s->at]))
+		return scan_syntax(s, s->at, "a comma, or the end, is expected");
+	return 0;
+}
+
+void scan_blanks(struct scan *s)
+{
+	s->at += strspn(s->text + s->at, BLANKS);
 }
 
 int scan_syntax(const struct scan *s, size_t at, const char *what)

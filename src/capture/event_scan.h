@@ -26,8 +26,14 @@ struct scan {
 
 #define SCAN_NONE 1 /* what a scan function returns when the text means something else */
 #define MODIFIERS "ukhGHIpPSDWebRX"
+#define BLANKS	  " \t\n" /* may stand between words */
 
 size_t scan_word(const char *text);
+/* @size without the blanks at its end */
+size_t scan_trim(const char *text, size_t size);
+void scan_blanks(struct scan *s);
+/* Does an event end here? An error when not. */
+int scan_end(const struct scan *s);
 /* "cannot parse event 'TEXT': WHAT at column N" */
 int scan_syntax(const struct scan *s, size_t at, const char *what);
 /* "cannot parse event 'TEXT': ..." with a why of its own */

@@ -177,29 +177,38 @@ static int take_term(struct term_work *w, const struct term *t)
 
 /* ---- reading them ---------------------------------------------------------------------------------------- */
 
-/* One term of @text from *@at on; *@at is left behind it. */
+/* What follows the equals sign, from @i on; *@end is behind it. False: a quote is not closed. */
+static bool take_value(const char *text, size_t i, struct term *t, size_t *end)
+{
+	bool quoted;
+
+	i += strspn(text + i, BLANKS);
+	quoted = text[i] == '\'';
+	t->has_value = true;
+	t->value_at = i + quoted;
+	t->value = text + t->value_at;
+	t->value_size = strcspn(t->value, quoted ? "'" : ",/" BLANKS);
+	i = t->value_at + t->value_size;
+	if (quoted && text[i] != '\'')
+		return false;
+	*end = i + quoted;
+	return true;
+}
+
+/* One term of @text from *@at on; *@at is left behind it, and the blanks that follow. */
 static bool next_term(const char *text, size_t *at, struct term *t)
 {
-	size_t i = *at;
+	size_t i = *at + strspn(text + *at, BLANKS);
 
 	memset(t, 0, sizeof(*t));
 	t->at = i;
 	t->key = text + i;
-	t->key_size = strcspn(t->key, "=,/");
+	t->key_size = strcspn(t->key, "=,/" BLANKS);
 	i += t->key_size;
-	if (text[i] == '=') {
-		bool quoted = text[i + 1] == '\'';
-
-		t->has_value = true;
-		t->value_at = i + 1 + quoted;
-		t->value = text + t->value_at;
-		t->value_size = strcspn(t->value, quoted ? "'" : ",/");
-		i = t->value_at + t->value_size;
-		if (quoted && text[i] != '\'')
-			return false;
-		i += quoted;
-	}
-	*at = i;
+	i += strspn(text + i, BLANKS);
+	if (text[i] == '=' && !take_value(text, i + 1, t, &i))
+		return false;
+	*at = i + strspn(text + i, BLANKS);
 	return t->key_size > 0;
 }
 
@@ -262,6 +271,7 @@ static int pass(struct term_work *w, bool aliases, size_t *end)
 	struct term t;
 	int r = 0;
 
+	at += strspn(text + at, BLANKS);
 	*end = at;
 	if (text[at] == '/') /* none */
 		return 0;

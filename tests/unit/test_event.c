@@ -357,6 +357,38 @@ static void test_groups(void **state)
 	perfev_events_free(events);
 }
 
+/* Between words, as perf takes them. */
+static void test_blanks(void **state)
+{
+	static const char *const texts[] = {
+		"cs:u,{cycles,faults}:D", " cs:u , {cycles,faults} :D ", "\tcs :u,\n{ cycles , faults }: D\n",
+		"cs: u,{cycles ,faults }:D",
+	};
+	static const char *const terms[] = {"cs/period=5,name=x/u", "cs/ period = 5 , name = x /u", "cs/period=5 ,\tname='x' / :u"};
+	struct perfev_events *events;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (parse_all(&events, texts[i], &err) < 0)
+			fail_msg("'%s': %s", texts[i], err.text);
+		assert_int_equal(perfev_events_count(events), 3);
+		assert_string_equal(perfev_event_name(perfev_events_at(events, 0)), "cs:u");
+		assert_string_equal(perfev_event_name(perfev_events_at(events, 2)), "faults");
+		assert_int_equal(perfev_events_leader(events, 2), 1);
+		assert_int_equal(perfev_event_attr(perfev_events_at(events, 1))->pinned, 1);
+		perfev_events_free(events);
+	}
+	for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		if (parse_all(&events, terms[i], &err) < 0)
+			fail_msg("'%s': %s", terms[i], err.text);
+		assert_string_equal(perfev_event_name(perfev_events_at(events, 0)), "x");
+		assert_int_equal(perfev_event_attr(perfev_events_at(events, 0))->sample_period, 5);
+		assert_int_equal(perfev_event_attr(perfev_events_at(events, 0))->exclude_kernel, 1);
+		perfev_events_free(events);
+	}
+}
+
 /* ---- mistakes ------------------------------------------------------------------------------------------------- */
 
 static void test_mistakes(void **state)
@@ -382,8 +414,15 @@ static void test_mistakes(void **state)
 		{"cycles:,cs", 8, PERFEV_WHY_SYNTAX, "a modifier is missing"},
 		{"cycles:pppp", 11, PERFEV_WHY_SYNTAX, "more than three p"},
 		{"cycles:u:k", 9, PERFEV_WHY_SYNTAX, "unknown modifier"},
-		{"cycles u", 7, PERFEV_WHY_SYNTAX, "a comma, or the end"},
-		{" cycles", 1, PERFEV_WHY_SYNTAX, "missing before"},
+		{"cycles u", 8, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"cycles:u k", 10, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{" ", 2, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{"cs, ", 5, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{" ,cs", 2, PERFEV_WHY_SYNTAX, "missing before"},
+		{"cs / period=1/", 4, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"cs/period=1 2/", 13, PERFEV_WHY_SYNTAX, "slash"},
+		{"cs/name=a b/", 11, PERFEV_WHY_SYNTAX, "slash"},
+		{"{cs} {cs}", 6, PERFEV_WHY_SYNTAX, "a comma, or the end"},
 		{"cpu/event=1/", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cpu'"},
 		{"cycles/", 8, PERFEV_WHY_SYNTAX, "a term is missing"},
 		{"{}", 2, PERFEV_WHY_SYNTAX, "missing before"},
@@ -406,7 +445,8 @@ static void test_mistakes(void **state)
 		{"4", 1, PERFEV_WHY_UNKNOWN_EVENT, "'4'"},
 		{"4294967296:1", 1, PERFEV_WHY_UNKNOWN_EVENT, "4294967296"},
 		{"4:18446744073709551616", 3, PERFEV_WHY_SYNTAX, "64 bits"},
-		{"cs\n", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cs?'"},
+		{"cs\r", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cs?'"},
+		{"cs\nfaults", 4, PERFEV_WHY_SYNTAX, "a comma, or the end"},
 	};
 	struct perfev_events *events = NULL;
 	size_t i;
@@ -554,6 +594,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_pfm),
 	cmocka_unit_test(test_lists),
 	cmocka_unit_test(test_groups),
+	cmocka_unit_test(test_blanks),
 	cmocka_unit_test(test_mistakes),
 	cmocka_unit_test(test_long_texts),
 	cmocka_unit_test(test_one_event),

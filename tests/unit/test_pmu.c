@@ -276,7 +276,7 @@ static void test_events_of_such_trees(void **state)
 		const char *text, *says;
 	} rows[] = {
 		{"p/binary=1/", "cannot be read"}, {"p/odd/", "no term"}, {"p/loop/", "no term 'loop'"},
-		{"p/quote/", "cannot be read"}, {"p/slash/", "cannot be read"}, {"p/comma/", "cannot be read"}, {"p/half/", "needs a number"}, {"p/lines/", "needs a number"},
+		{"p/quote/", "cannot be read"}, {"p/slash/", "cannot be read"}, {"p/comma/", "cannot be read"}, {"p/half/", "needs a number"}, {"p/lines/", "cannot be read"},
 	};
 	struct perfev_events *events;
 	struct machine machine;
@@ -387,7 +387,7 @@ static void test_links_that_go_in_circles(void **state)
 	char from[300];
 	struct perfev_pmus *pmus;
 	struct machine machine;
-	static const char *const links[] = {"loop", "p/format", "p/events", "p/caps", "p/cpumask", "p/identifier"};
+	static const char links[][16] = {"loop", "p/format", "p/events", "p/caps", "p/cpumask", "p/identifier"};
 	size_t i;
 
 	(void)state;
