@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names -> events, in this order: tools, generic names, raw codes, events that a PMU names. A generic or raw
+ * Names -> events, in this order: tools, generic names, raw codes, PMUs (with terms), events that PMUs name. A generic or raw
  * event on a machine with several kinds of CPUs is one event on the PMU of each kind: its type in the upper
  * half of config (raw: as the type).
  */
@@ -154,8 +154,7 @@ static int tool_event(struct scan *s, size_t size)
 	return scan_put(s, event, "%s", tools[i].name);
 }
 
-/* An event that PMUs name: on each of them that has it. */
-static int named_by_pmu(struct scan *s, size_t size)
+int scan_alone(struct scan *s, size_t size)
 {
 	struct perfev_pmus *pmus = scan_pmus(s);
 	const char *word = s->text + s->at;
@@ -201,7 +200,7 @@ int scan_name(struct scan *s, size_t size)
 		s->at += size;
 		return scan_generic(s, word, size, PERF_TYPE_RAW, config);
 	}
-	return named_by_pmu(s, size);
+	return SCAN_NONE;
 }
 
 /* ---- a PMU and terms -------------------------------------------------------------------------------------- */

@@ -83,25 +83,32 @@ static void put_configs(struct text *t, const struct perf_event_attr *attr, bool
 			put_term(t, words[i].key, words[i].value);
 }
 
-static const struct perfev_pmu *pmu_of_type(const struct perfev_pmus *pmus, uint64_t type)
+static const struct perfev_pmu *pmu_of_type(struct perfev_pmus *pmus, uint64_t type)
 {
+	uint32_t number;
 	size_t i;
 
 	for (i = 0; pmus && i < perfev_pmus_count(pmus); i++)
-		if (perfev_pmus_at(pmus, i)->type == type)
-			return perfev_pmus_at(pmus, i);
+		if (pmus_type(pmus, i, &number) && number == type)
+			return pmus_get(pmus, i);
 	return NULL;
 }
 
-static const struct perfev_pmu *pmu_of_event(const struct perfev_event *event, const struct perfev_pmus *pmus)
+static const struct perfev_pmu *pmu_of_event(const struct perfev_event *event, struct perfev_pmus *pmus)
 {
-	const struct perfev_pmu *pmu = event->pmu && pmus ? perfev_pmus_find(pmus, event->pmu) : NULL;
+	const struct perfev_pmu *pmu;
+	size_t i;
 
-	return pmu ? pmu : pmu_of_type(pmus, event->attr.type);
+	for (i = 0; event->pmu && pmus && i < perfev_pmus_count(pmus); i++) {
+		pmu = strcmp(pmus_name(pmus, i), event->pmu) ? NULL : pmus_get(pmus, i);
+		if (pmu)
+			return pmu;
+	}
+	return pmu_of_type(pmus, event->attr.type);
 }
 
 /* A hardware or cache event, on a PMU of its own when the upper half of config names one. */
-static bool put_generic(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus)
+static bool put_generic(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	uint64_t type = attr->config >> PERF_PMU_TYPE_SHIFT, config;
@@ -129,7 +136,7 @@ static bool put_generic(struct text *t, const struct perfev_event *event, const 
 }
 
 /* The same by number, where the PMU has an event of its own of that name. */
-static bool put_legacy(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus)
+static bool put_legacy(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	const struct perfev_pmu *pmu = pmu_of_type(pmus, attr->config >> PERF_PMU_TYPE_SHIFT);
@@ -174,7 +181,7 @@ static uint64_t term_value(const struct perfev_pmu *pmu, const char *name, const
 }
 
 /* A probe by its PMU. */
-static void put_probe(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus)
+static void put_probe(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	const struct perfev_pmu *pmu = pmu_of_event(event, pmus);
@@ -227,7 +234,7 @@ static bool put_tracepoint(struct text *t, const struct perf_event_attr *attr, c
 }
 
 /* @named: by its PMU's name and not its number. */
-static bool put_by_number(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus,
+static bool put_by_number(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
 			  bool named)
 {
 	const struct perf_event_attr *attr = &event->attr;
@@ -247,7 +254,7 @@ static bool put_by_number(struct text *t, const struct perfev_event *event, cons
 }
 
 /* What a reader knows best. */
-static bool put_named(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus,
+static bool put_named(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
 		      const char *tracefs)
 {
 	static const char *const tools[] = {"", "duration_time", "user_time", "system_time"};
@@ -285,7 +292,7 @@ static bool put_named(struct text *t, const struct perfev_event *event, const st
 /* Ways to say it, the best first. */
 enum way { BY_ALIAS, BY_NAME, BY_LEGACY, BY_PMU, BY_NUMBER, WAYS };
 
-static bool put_event(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus,
+static bool put_event(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
 		      const char *tracefs, enum way way)
 {
 	switch (way) {
@@ -453,7 +460,7 @@ static int means_it(const char *text, const struct perfev_event *event, const st
 }
 
 /* The best way that means the event: 1; 0: none does, then @t has the last one; -ENOMEM. */
-static int find_way(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus,
+static int find_way(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
 		     const struct perfev_parse_opts *opts)
 {
 	unsigned i;
@@ -481,14 +488,14 @@ int event_format_at(char *ret, size_t size, const struct perfev_event *event,
 {
 	struct perfev_pmus *pmus = NULL;
 	struct text *t = calloc(1, sizeof(*t));
-	int r = t ? perfev_pmus_read(&pmus, opts ? opts->sysfs : NULL, NULL) : -ENOMEM;
+	int r = t ? pmus_list(&pmus, opts ? opts->sysfs : NULL, NULL) : -ENOMEM;
 
 	if (r == -ENOMEM) {
 		free(t);
 		return error_memory(err);
 	}
 	r = find_way(t, event, pmus, opts); /* without any PMU, types stay numbers */
-	if (r == -ENOMEM)
+	if (r == -ENOMEM || (pmus && pmus_no_memory(pmus)))
 		r = error_memory(err);
 	else if (!r)
 		r = error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,

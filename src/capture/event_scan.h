@@ -49,6 +49,8 @@ int scan_put(struct scan *s, struct perfev_event *event, const char *format, ...
 /* event_find.c: the word at the place, with its terms */
 int scan_name(struct scan *s, size_t size);
 int scan_pmu(struct scan *s, size_t size);
+/* An event that PMUs name, on each of them that has it: all of them are read. */
+int scan_alone(struct scan *s, size_t size);
 /* The name that is most like the word at the place, or NULL. */
 const char *scan_nearest(struct scan *s, size_t size);
 /* A generic or raw event on each PMU that has to have its own. Terms may follow. */

@@ -98,12 +98,10 @@ static int prefixed_event(struct scan *s)
 	return SCAN_NONE;
 }
 
-/* "instrctions:u" is no tracepoint, but a name that was meant, with modifiers. */
-static bool is_misspelt(struct scan *s, size_t size)
+/* Is what follows the colon more than modifiers? Then it is the name of a tracepoint. */
+static bool has_name(const char *rest)
 {
-	const char *rest = s->text + s->at + size + 1;
-
-	return strspn(rest, MODIFIERS) == scan_word(rest) && scan_nearest(s, size);
+	return strspn(rest, MODIFIERS) != scan_word(rest);
 }
 
 static int parse_word(struct scan *s)
@@ -121,7 +119,12 @@ static int parse_word(struct scan *s)
 		r = scan_name(s, size);
 	if (r == SCAN_NONE && text[size] == '/')
 		r = scan_pmu(s, size);
-	if (r == SCAN_NONE && text[size] == ':' && !is_misspelt(s, size))
+	if (r == SCAN_NONE && text[size] == ':' && has_name(text + size + 1))
+		r = scan_tracepoint(s, size);
+	else if (r == SCAN_NONE)
+		r = scan_alone(s, size);
+	/* "instrctions:u" is no tracepoint, but a name that was meant, with modifiers */
+	if (r == SCAN_NONE && text[size] == ':' && !scan_nearest(s, size))
 		r = scan_tracepoint(s, size);
 	return r == SCAN_NONE ? unknown_event(s, size) : r;
 }

@@ -267,11 +267,22 @@ static int read_cpus(const struct files *f, struct slot *slot, struct perfev_pmu
 	return r == -ENOMEM ? r : 0;
 }
 
+static bool read_type(const struct files *f, uint32_t *ret)
+{
+	uint64_t type;
+	char text[64];
+
+	if (read_file(f, text, sizeof(text), "type") <= 0 || !number_parse(text, strlen(text), &type) ||
+	    type > INT32_MAX)
+		return false;
+	*ret = (uint32_t)type;
+	return true;
+}
+
 static int read_pmu(const char *sysfs, struct slot *slot)
 {
 	struct files f = {sysfs, slot->name, &slot->arena};
 	struct perfev_pmu *pmu = arena_take(&slot->arena, sizeof(*pmu));
-	uint64_t type;
 	char text[256];
 	int r;
 
@@ -279,10 +290,8 @@ static int read_pmu(const char *sysfs, struct slot *slot)
 		return -ENOMEM;
 	memset(pmu, 0, sizeof(*pmu));
 	pmu->name = slot->name;
-	if (read_file(&f, text, sizeof(text), "type") <= 0 || !number_parse(text, strlen(text), &type) ||
-	    type > INT32_MAX)
+	if (!read_type(&f, &pmu->type))
 		return -ENOENT;
-	pmu->type = (uint32_t)type;
 	if (read_file(&f, text, sizeof(text), "identifier") <= 0)
 		text[0] = 0;
 	pmu->identifier = keep(&f, text);
@@ -392,6 +401,18 @@ int pmus_list(struct perfev_pmus **ret, const char *sysfs, struct perfev_error *
 const char *pmus_name(const struct perfev_pmus *pmus, size_t index)
 {
 	return pmus->slots[index].name;
+}
+
+bool pmus_type(const struct perfev_pmus *pmus, size_t index, uint32_t *ret)
+{
+	const struct slot *slot = &pmus->slots[index];
+	struct files f = {pmus->sysfs, slot->name, NULL};
+
+	if (!slot->tried)
+		return read_type(&f, ret);
+	if (slot->pmu)
+		*ret = slot->pmu->type;
+	return slot->pmu != NULL;
 }
 
 const struct perfev_pmu *pmus_get(struct perfev_pmus *pmus, size_t index)

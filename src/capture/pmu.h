@@ -8,6 +8,8 @@
 /* pmus_list() - their names; each is read when pmus_get() first wants it */
 int pmus_list(struct perfev_pmus **ret, const char *sysfs, struct perfev_error *err);
 const char *pmus_name(const struct perfev_pmus *pmus, size_t index);
+/* pmus_type() - its type alone; false: it has none */
+bool pmus_type(const struct perfev_pmus *pmus, size_t index, uint32_t *ret);
 /* NULL: it has no type, or there is no memory. */
 const struct perfev_pmu *pmus_get(struct perfev_pmus *pmus, size_t index);
 

@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (perfev_events_parse_at(&events, text, on, &err) < 0) {
 		check_error(&err, text);
 	} else {
-		for (i = 0; i < perfev_events_count(events) && i < 8; i++)
+		for (i = 0; i < perfev_events_count(events) && i < 3; i++) /* of thousands: enough */
 			check_event(perfev_events_at(events, i), perfev_events_leader(events, i) == i, on);
 		perfev_events_free(events);
 	}

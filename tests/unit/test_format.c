@@ -208,6 +208,39 @@ static void test_what_text_can_say(void **state)
 	fake_reset();
 }
 
+/* A server has hundreds of PMUs: those that a text does not mean are not read. */
+static void test_only_what_is_meant_is_read(void **state)
+{
+	static const struct {
+		const char *text;
+		int most; /* files and folders */
+	} rows[] = {
+		{"cs", 0}, {"mem:0x10:w", 0}, {"r1", 1}, {"cycles:u", 1}, {"sched:sched_switch", 1}, {"cpu/event=1/", 45}, {"power/energy-pkg/", 25},
+		{"intel_bts//", 12},
+	};
+	struct perfev_events *events;
+	char text[100];
+	size_t i;
+	int before;
+
+	(void)state;
+	go_to("xeon");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		before = fake.opened;
+		assert_works(perfev_events_parse_at(&events, rows[i].text, &there, &err));
+		if (fake.opened - before > rows[i].most)
+			fail_msg("'%s' reads %d", rows[i].text, fake.opened - before);
+		perfev_events_free(events);
+	}
+	assert_works(perfev_events_parse_at(&events, "power/energy-pkg/", &there, &err));
+	before = fake.opened;
+	assert_works(event_format_at(text, sizeof(text), perfev_events_at(events, 0), &there, &err));
+	assert_string_equal(text, "power/energy-pkg/");
+	assert_in_range(fake.opened - before, 0, 40);
+	perfev_events_free(events);
+	fake_reset();
+}
+
 /* The length is that of the whole text, whatever room there is for it. */
 static void test_room(void **state)
 {
@@ -237,6 +270,7 @@ static void test_room(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_any_attr),
 	cmocka_unit_test(test_what_text_can_say),
+	cmocka_unit_test(test_only_what_is_meant_is_read),
 	cmocka_unit_test(test_room),
 };
 
