@@ -87,7 +87,8 @@ static int put_with_terms(struct scan *s, struct perfev_event *event, const stru
 	}
 	if (!event->fan)
 		return scan_put(s, event, "%.*s%.*s", (int)stem_size, stem, (int)(s->at - from), s->text + from);
-	if (s->at > from + 2) /* the name becomes a term of its PMU */
+	/* the name becomes a term of its PMU */
+	if (s->at > from && from + 1 + strspn(s->text + from + 1, BLANKS) < s->at - 1)
 		return scan_put(s, event, "%s/%.*s,%.*s", event->pmu, (int)stem_size, stem,
 				(int)(s->at - from - 1), s->text + from + 1);
 	return scan_put(s, event, "%s/%.*s/", event->pmu, (int)stem_size, stem);
