@@ -64,6 +64,10 @@ int parse_options(struct command_line *line, int argc, char **argv);
 int usage_error(const char *command, const char *format, ...) PERFEV_PRINTF(2, 3);
 /* A failure: prints "perfev: " and the error's text, and returns EXIT_FAILED. */
 int report_error(const struct perfev_error *err);
+/* Writes out what was printed so far. False: it cannot be, as when nobody reads a pipe any more. */
+bool flush_output(FILE *out);
+/* The errno of a flush that failed, or 0. */
+int output_error(void);
 /* A remark on stderr, "perfev: ..." */
 void note(const char *format, ...) PERFEV_PRINTF(1, 2);
 

@@ -84,6 +84,8 @@ static void choose_period(struct perf_event_attr *attr, const struct perfev_even
 	if (info->flags & PERFEV_EVENT_PERIOD) {
 		if (attr->freq)
 			attr->sample_type |= PERF_SAMPLE_PERIOD;
+	} else if (attr->sample_period && !o->period && !o->frequency) {
+		; /* its PMU names one for it */
 	} else if (is_place(attr, info) && !o->period && !o->frequency) {
 		attr->freq = 0;
 		attr->sample_period = 1;

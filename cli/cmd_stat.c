@@ -207,7 +207,7 @@ static int take_readings(struct stat_work *work, const struct perfev_set *set)
 
 /* ---- the result ---------------------------------------------------------------------------------------------- */
 
-static void print(const struct stat_work *work, const struct stat_result *result)
+static void print(struct stat_work *work, const struct stat_result *result)
 {
 	const struct options *o = work->options;
 	char what[256];
@@ -219,7 +219,7 @@ static void print(const struct stat_work *work, const struct stat_result *result
 		csv_stat(work->out, result, o->separator);
 	else
 		text_stat(work->out, result, what);
-	fflush(work->out);
+	work->stopped |= !flush_output(work->out);
 }
 
 static struct stat_result result_of(const struct stat_work *work)

@@ -98,11 +98,11 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	code = choose(argc, argv);
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (flush_output(stdout))
 		return code;
-	if (errno == EPIPE) /* a closed pipe ends quietly */
+	if (output_error() == EPIPE) /* a closed pipe ends quietly */
 		return EXIT_DONE;
 	fprintf(stderr, "perfev: cannot write the result: %s; make room, or write elsewhere\n",
-		strerror(errno));
+		strerror(output_error()));
 	return EXIT_FAILED;
 }

@@ -2,8 +2,25 @@
 /* Numbers, sizes and names as people read them. */
 #include "cli.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+static int first_error;
+
+bool flush_output(FILE *out)
+{
+	if (fflush(out) == 0 && !ferror(out))
+		return true;
+	if (!first_error)
+		first_error = errno;
+	return false;
+}
+
+int output_error(void)
+{
+	return first_error;
+}
 
 const char *text_number(char to[32], uint64_t number)
 {

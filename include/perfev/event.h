@@ -30,18 +30,23 @@ struct perfev_events;
  *	kprobe:do_sys_open+4, kretprobe:vfs_read	a function of the kernel
  *	uprobe:/bin/x:main+4, uretprobe:..., uprobe:/bin/x:0x4010(0x20)
  *		a function of a program, or an offset in its file; (REF) is the reference counter of a
- *		static probe
+ *		static probe; the offset of a function is found when the text is parsed
  *	pfm:NAME					a name that libpfm4 knows, where it is installed
+ * Terms may follow any of them, and blanks may stand between words.
  * Modifiers follow a colon (after a slash they may follow at once), each once: u k h (count there
  * only), G H (guest, host), I (not when idle), p pp ppp P (precise), D (pinned), e (exclusive),
  * S (the leader samples, the others are read), W (a weak group), b R X (kept, see PERFEV_EVENT_...).
  * Terms are the PMU's own, and config config1 ... config4, name, period, freq, time, call-graph,
  * stack-size, max-stack, inherit, no-inherit, overwrite, no-overwrite, branch_type, aux-output,
- * aux-action, aux-sample-size, percore, cpu, nr.
+ * aux-action, aux-sample-size, percore, cpu, nr; @NAME, a sink of a tracer. On the PMU of a CPU a generic event
+ * is a term, too; where the PMU has an event of its own of that name, that is meant, and
+ * legacy-hardware-config=NUMBER or legacy-cache-config=NUMBER is the generic one.
  *
  * Counting starts disabled (attr.disabled). Without u, k or h all modes are counted.
  * Return: 0; -EINVAL with err->where = the column, why SYNTAX or UNKNOWN_EVENT, and the nearest name
- * in the text; or when the text means several events; -EACCES when tracefs may not be read; -ENOMEM.
+ * in the text; or when the text means several events; -EACCES when tracefs may not be read or written; -ENOENT
+ * when tracefs, or a file or function to be probed, is not there; -EOPNOTSUPP for what this kernel or a missing
+ * library cannot do; -ENOMEM.
  * Since: 0.1
  */
 PERFEV_API int perfev_event_parse(struct perfev_event **ret, const char *text,
@@ -65,7 +70,8 @@ PERFEV_API void perfev_event_free(struct perfev_event *event);
 PERFEV_API struct perf_event_attr *perfev_event_attr(struct perfev_event *event);
 
 /* The name: the text that was parsed, modifiers included, or the part of it that means this event; or
- * what the term name= says. Lives as long as the event. */
+ * what the term name= says. Of a name that means an event on several PMUs it is PMU/NAME/, for people: where
+ * a PMU has one of its own of that name, perfev_event_format() tells which. Lives as long as the event. */
 PERFEV_API const char *perfev_event_name(const struct perfev_event *event);
 
 /* What an event is beside its attr. */

@@ -37,7 +37,7 @@ struct perfev_pmu_cap {
 
 enum {
 	PERFEV_PMU_CORE = 1 << 0,	 /* counters of CPUs: generic events are opened here */
-	PERFEV_PMU_SYSTEM_WIDE = 1 << 1, /* has a cpumask: counts the whole system, cannot follow a task */
+	PERFEV_PMU_SYSTEM_WIDE = 1 << 1, /* counts the whole system (it has a cpumask): cannot follow a task */
 	PERFEV_PMU_PARTIAL = 1 << 2	 /* a core PMU that some CPUs have and others have not */
 };
 

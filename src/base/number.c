@@ -1,6 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "number.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DIGITS_MAX   200 /* of a fraction */
+#define EXPONENT_MAX 400
+
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -59,48 +65,41 @@ bool number_parse(const char *text, size_t size, uint64_t *ret)
 	return true;
 }
 
-/* The digits from @i on, into @value; @places counts those behind the point. Returns where they end. */
-static size_t digits(const char *text, size_t size, size_t i, double *value, int *places)
-{
-	bool point = false;
-
-	for (; i < size; i++) {
-		if (text[i] == '.' && !point) {
-			point = true;
-			continue;
-		}
-		if (text[i] < '0' || text[i] > '9')
-			break;
-		*value = *value * 10 + (text[i] - '0');
-		*places += point;
-	}
-	return i;
-}
-
+/* The C library rounds exactly, but takes its locale's decimal point; so it is given none: the digits, and an
+ * exponent that says where the point was. */
 bool number_real(const char *text, size_t size, double *ret)
 {
-	double value = 0, power = 10;
-	int places = 0, exponent = 0;
-	size_t from = size && (text[0] == '-' || text[0] == '+'), i;
-	bool less;
+	char digits[DIGITS_MAX + 16];
+	size_t from = size && (text[0] == '-' || text[0] == '+'), used = 0, i;
+	bool point = false;
+	int places = 0;
+	uint64_t exponent = 0;
+	long sum;
 
-	i = digits(text, size, from, &value, &places);
-	if (i == from || (i == from + 1 && text[from] == '.'))
-		return false;
-	if (i < size && (text[i] == 'e' || text[i] == 'E')) {
-		size_t first = i + 1 + (i + 1 < size && (text[i + 1] == '-' || text[i + 1] == '+'));
-		uint64_t number;
-
-		if (!number_parse(text + first, size - first, &number) || number > 400)
+	if (from && text[0] == '-')
+		digits[used++] = '-';
+	for (i = from; i < size && (text[i] == '.' ? !point : text[i] >= '0' && text[i] <= '9'); i++) {
+		if (used == DIGITS_MAX)
 			return false;
-		exponent = text[i + 1] == '-' ? -(int)number : (int)number;
-		i = size;
+		if (text[i] == '.')
+			point = true;
+		else
+			digits[used++] = text[i];
+		places += point && text[i] != '.';
 	}
-	exponent -= places;
-	less = exponent < 0;
-	for (exponent = less ? -exponent : exponent; exponent; exponent >>= 1, power *= power)
-		if (exponent & 1)
-			value = less ? value / power : value * power;
-	*ret = text[0] == '-' ? -value : value;
-	return i == size;
+	if (i - from == point) /* no digit */
+		return false;
+	sum = -places;
+	if (i < size) {
+		bool less = i + 1 < size && text[i + 1] == '-', sign = less || (i + 1 < size && text[i + 1] == '+');
+		size_t first = i + 1 + sign;
+
+		if ((text[i] != 'e' && text[i] != 'E') || first > size ||
+		    !number_parse(text + first, size - first, &exponent) || exponent > EXPONENT_MAX)
+			return false;
+		sum += less ? -(long)exponent : (long)exponent;
+	}
+	snprintf(digits + used, sizeof(digits) - used, "e%ld", sum);
+	*ret = strtod(digits, NULL);
+	return true;
 }

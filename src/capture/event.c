@@ -120,6 +120,7 @@ int perfev_event_copy(struct perfev_event **ret, const struct perfev_event *even
 	copy->dynamic = dynamic_probe_share(event->dynamic);
 	if (!copy_text(&copy->name, event->name) || !copy_text(&copy->filter, event->filter) ||
 	    !copy_text(&copy->pmu, event->pmu) || !copy_text(&copy->unit, event->unit) ||
+	    !copy_text(&copy->alias, event->alias) ||
 	    (event->probe && !event_set_probe(copy, event->probe, strlen(event->probe))) ||
 	    !event_set_cpus(copy, event->cpus, event->cpu_count)) {
 		perfev_event_free(copy);
@@ -139,6 +140,7 @@ void perfev_event_free(struct perfev_event *event)
 	free(event->filter);
 	free(event->pmu);
 	free(event->unit);
+	free(event->alias);
 	free(event->cpus);
 	free(event);
 }

@@ -13,6 +13,7 @@ struct perfev_event {
 	char *filter; /* to be set when it is opened; NULL none */
 	char *pmu;    /* NULL: a kind that has none */
 	char *unit;
+	char *alias; /* the last of the PMU's own events that its text names; NULL none */
 	double scale;
 	uint32_t flags; /* PERFEV_EVENT_* */
 	uint32_t tool, call_graph;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names -> events, in this order: tools, generic names, raw codes, events that a PMU names. A generic or raw
+ * Names -> events, in this order: tools, generic names, raw codes, PMUs (with terms), events that PMUs name. A generic or raw
  * event on a machine with several kinds of CPUs is one event on the PMU of each kind: its type in the upper
  * half of config (raw: as the type).
  */
@@ -87,7 +87,8 @@ static int put_with_terms(struct scan *s, struct perfev_event *event, const stru
 	}
 	if (!event->fan)
 		return scan_put(s, event, "%.*s%.*s", (int)stem_size, stem, (int)(s->at - from), s->text + from);
-	if (s->at > from + 2) /* the name becomes a term of its PMU */
+	/* the name becomes a term of its PMU */
+	if (s->at > from && from + 1 + strspn(s->text + from + 1, BLANKS) < s->at - 1)
 		return scan_put(s, event, "%s/%.*s,%.*s", event->pmu, (int)stem_size, stem,
 				(int)(s->at - from - 1), s->text + from + 1);
 	return scan_put(s, event, "%s/%.*s/", event->pmu, (int)stem_size, stem);
@@ -154,8 +155,7 @@ static int tool_event(struct scan *s, size_t size)
 	return scan_put(s, event, "%s", tools[i].name);
 }
 
-/* An event that PMUs name: on each of them that has it. */
-static int named_by_pmu(struct scan *s, size_t size)
+int scan_alone(struct scan *s, size_t size)
 {
 	struct perfev_pmus *pmus = scan_pmus(s);
 	const char *word = s->text + s->at;
@@ -172,9 +172,10 @@ static int named_by_pmu(struct scan *s, size_t size)
 		event = new_on(pmu, (uint32_t)i + 1);
 		if (!event)
 			return error_memory(s->err);
-		s->at = from + size;
 		found++;
-		r = scan_alias(s, event, pmu, alias, "");
+		s->at = from;
+		r = scan_alias(s, event, pmu, alias, word[size] == '/' ? word + size + 1 : "");
+		s->at = from + size;
 		if (r < 0)
 			perfev_event_free(event);
 		else
@@ -200,17 +201,21 @@ int scan_name(struct scan *s, size_t size)
 		s->at += size;
 		return scan_generic(s, word, size, PERF_TYPE_RAW, config);
 	}
-	return named_by_pmu(s, size);
+	return SCAN_NONE;
 }
 
 /* ---- a PMU and terms -------------------------------------------------------------------------------------- */
 
+/* The number of an instance: decimal, or an address in hexadecimal, which has more than two digits. */
 static bool is_number(const char *text)
 {
-	return *text && text[strspn(text, "0123456789")] == 0;
+	size_t n = strspn(text, "0123456789abcdef");
+
+	return *text && !text[n] && (n > 2 || strspn(text, "0123456789") == n);
 }
 
-/* "uncore_cha" means uncore_cha_0, uncore_cha_1 ...; "cha" too. */
+/* "uncore_cha" means uncore_cha_0, uncore_cha_1 ...; "cha" too. A CPU's own are no instances of each other,
+ * though "armv8_cortex_a53" looks like one. */
 static bool is_instance(const char *name, const char *base)
 {
 	size_t n = strlen(base);
@@ -220,19 +225,28 @@ static bool is_instance(const char *name, const char *base)
 	return !strncmp(name, "uncore_", 7) && (!strcmp(name + 7, base) || is_instance(name + 7, base));
 }
 
-/* Does @pattern mean the PMU? In this order of preference: 3 its name, 2 its kind, 1 all CPUs. */
-static int means(const struct perfev_pmu *pmu, const char *pattern)
+/* Does @pattern mean the PMU? In this order of preference: 3 its name, 2 its kind, 1 all CPUs. Those that cannot
+ * be meant are not read: a server has hundreds. */
+static int means(struct perfev_pmus *pmus, size_t index, const char *pattern)
 {
-	if (!strcmp(pmu->name, pattern))
-		return 3;
+	const char *name = pmus_name(pmus, index);
+	const struct perfev_pmu *pmu;
+
+	if (!strcmp(name, pattern))
+		return pmus_get(pmus, index) ? 3 : 0;
 	if (glob_is(pattern))
-		return glob_match(pattern, pmu->name) ||
-			       (!strncmp(pmu->name, "uncore_", 7) && glob_match(pattern, pmu->name + 7))
+		return (glob_match(pattern, name) || (!strncmp(name, "uncore_", 7) && glob_match(pattern, name + 7))) &&
+				       pmus_get(pmus, index)
 			       ? 2
 			       : 0;
-	if (is_instance(pmu->name, pattern))
-		return 2;
-	return !strcmp(pattern, "cpu") && (pmu->flags & PERFEV_PMU_CORE) ? 1 : 0;
+	if (!is_instance(name, pattern) && strcmp(pattern, "cpu"))
+		return 0;
+	pmu = pmus_get(pmus, index);
+	if (!pmu)
+		return 0;
+	if (pmu->flags & PERFEV_PMU_CORE)
+		return !strcmp(pattern, "cpu");
+	return is_instance(name, pattern) ? 2 : 0;
 }
 
 static int best_meaning(struct perfev_pmus *pmus, const char *pattern)
@@ -240,9 +254,11 @@ static int best_meaning(struct perfev_pmus *pmus, const char *pattern)
 	size_t i;
 	int best = 0;
 
+	for (i = 0; i < perfev_pmus_count(pmus); i++) /* most have one of that name */
+		if (!strcmp(pmus_name(pmus, i), pattern) && pmus_get(pmus, i))
+			return 3;
 	for (i = 0; i < perfev_pmus_count(pmus); i++) {
-		const struct perfev_pmu *pmu = pmus_get(pmus, i);
-		int now = pmu ? means(pmu, pattern) : 0;
+		int now = means(pmus, i, pattern);
 
 		best = now > best ? now : best;
 	}
@@ -282,9 +298,7 @@ int scan_pmu(struct scan *s, size_t size)
 		return SCAN_NONE;
 	many = best < 3;
 	for (i = 0; r == 0 && i < perfev_pmus_count(pmus); i++) {
-		const struct perfev_pmu *pmu = pmus_get(pmus, i);
-
-		if (!pmu || means(pmu, pattern) != best)
+		if (best == 3 ? strcmp(pmus_name(pmus, i), pattern) != 0 : means(pmus, i, pattern) != best)
 			continue;
 		s->at = from;
 		r = terms_on(s, i, many ? (uint32_t)i + 1 : 0);

@@ -83,19 +83,34 @@ static void put_configs(struct text *t, const struct perf_event_attr *attr, bool
 			put_term(t, words[i].key, words[i].value);
 }
 
-static const struct perfev_pmu *pmu_of_type(const struct perfev_pmus *pmus, uint64_t type)
+static const struct perfev_pmu *pmu_of_type(struct perfev_pmus *pmus, uint64_t type)
 {
+	uint32_t number;
 	size_t i;
 
 	for (i = 0; pmus && i < perfev_pmus_count(pmus); i++)
-		if (perfev_pmus_at(pmus, i)->type == type)
-			return perfev_pmus_at(pmus, i);
+		if (pmus_type(pmus, i, &number) && number == type)
+			return pmus_get(pmus, i);
 	return NULL;
 }
 
-/* A hardware or cache event, on a PMU of its own when the upper half of config names one. */
-static bool put_generic(struct text *t, const struct perf_event_attr *attr, const struct perfev_pmus *pmus)
+static const struct perfev_pmu *pmu_of_event(const struct perfev_event *event, struct perfev_pmus *pmus)
 {
+	const struct perfev_pmu *pmu;
+	size_t i;
+
+	for (i = 0; event->pmu && pmus && i < perfev_pmus_count(pmus); i++) {
+		pmu = strcmp(pmus_name(pmus, i), event->pmu) ? NULL : pmus_get(pmus, i);
+		if (pmu)
+			return pmu;
+	}
+	return pmu_of_type(pmus, event->attr.type);
+}
+
+/* A hardware or cache event, on a PMU of its own when the upper half of config names one. */
+static bool put_generic(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus)
+{
+	const struct perf_event_attr *attr = &event->attr;
 	uint64_t type = attr->config >> PERF_PMU_TYPE_SHIFT, config;
 	const struct perfev_pmu *pmu = NULL;
 	const char *nearest;
@@ -105,8 +120,10 @@ static bool put_generic(struct text *t, const struct perf_event_attr *attr, cons
 	event_name_format(name, sizeof(name), attr);
 	if (event_name_find(name, strlen(name), &found, &config, &nearest) < 0 || found != attr->type)
 		return false;
-	if (type && attr->type != PERF_TYPE_SOFTWARE) {
-		pmu = pmu_of_type(pmus, type);
+	if (attr->type == PERF_TYPE_SOFTWARE)
+		type = 0;
+	if (type || event->pmu) {
+		pmu = type ? pmu_of_type(pmus, type) : pmu_of_event(event, pmus);
 		if (!pmu)
 			return false;
 		put(t, "%s/%s", pmu->name, name);
@@ -118,6 +135,35 @@ static bool put_generic(struct text *t, const struct perf_event_attr *attr, cons
 	return true;
 }
 
+/* The same by number, where the PMU has an event of its own of that name. */
+static bool put_legacy(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	const struct perfev_pmu *pmu = pmu_of_type(pmus, attr->config >> PERF_PMU_TYPE_SHIFT);
+
+	if (attr->type != PERF_TYPE_HARDWARE && attr->type != PERF_TYPE_HW_CACHE)
+		return false;
+	if (!(attr->config >> PERF_PMU_TYPE_SHIFT))
+		pmu = event->pmu ? pmu_of_event(event, pmus) : NULL;
+	if (!pmu)
+		return false;
+	put(t, "%s", pmu->name);
+	put_term(t, attr->type == PERF_TYPE_HARDWARE ? "legacy-hardware-config" : "legacy-cache-config",
+		 attr->config & PERF_HW_EVENT_MASK);
+	put_configs(t, attr, false);
+	return true;
+}
+
+/* An event that its PMU names. */
+static bool put_alias(struct text *t, const struct perfev_event *event)
+{
+	if (!event->pmu || !event->alias)
+		return false;
+	put(t, "%s", event->pmu);
+	put_word(t, event->alias);
+	return true;
+}
+
 static void put_breakpoint(struct text *t, const struct perf_event_attr *attr)
 {
 	put(t, "mem:0x%" PRIx64 "/%" PRIu64 ":%s%s%s", (uint64_t)attr->bp_addr, (uint64_t)attr->bp_len,
@@ -125,14 +171,24 @@ static void put_breakpoint(struct text *t, const struct perf_event_attr *attr)
 	    attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
 }
 
+/* What a term of the PMU is in this attr's config. */
+static uint64_t term_value(const struct perfev_pmu *pmu, const char *name, const struct perf_event_attr *attr)
+{
+	const struct perfev_pmu_format *format = pmu ? pmu_format(pmu, name, strlen(name)) : NULL;
+	struct pmu_bits bits;
+
+	return format && pmu_bits(&bits, format->text) && !bits.word ? pmu_gather(bits.mask, attr->config) : 0;
+}
+
 /* A probe by its PMU. */
-static void put_probe(struct text *t, const struct perfev_event *event)
+static void put_probe(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus)
 {
 	const struct perf_event_attr *attr = &event->attr;
+	const struct perfev_pmu *pmu = pmu_of_event(event, pmus);
 	bool user = !strcmp(event->pmu, "uprobe");
-	uint64_t counter = user ? attr->config >> 32 : 0;
+	uint64_t counter = user ? term_value(pmu, "ref_ctr_offset", attr) : 0;
 
-	put(t, "%s%sprobe:", user ? "u" : "k", attr->config & 1 ? "ret" : "");
+	put(t, "%s%sprobe:", user ? "u" : "k", term_value(pmu, "retprobe", attr) ? "ret" : "");
 	if (event->probe)
 		put(t, "%s", event->probe);
 	if (user)
@@ -177,69 +233,90 @@ static bool put_tracepoint(struct text *t, const struct perf_event_attr *attr, c
 	return true;
 }
 
-static void put_by_number(struct text *t, const struct perf_event_attr *attr, const struct perfev_pmus *pmus)
+/* @named: by its PMU's name and not its number. */
+static bool put_by_number(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
+			  bool named)
 {
-	const struct perfev_pmu *pmu = pmu_of_type(pmus, attr->type);
+	const struct perf_event_attr *attr = &event->attr;
+	const struct perfev_pmu *pmu = named ? pmu_of_event(event, pmus) : NULL;
 
-	if (pmu && pmu->format_count) {
+	if (named && (!pmu || pmu->type != attr->type))
+		return false;
+	if (pmu) {
 		put(t, "%s/", pmu->name);
 		t->slash = true;
 		put_configs(t, attr, true);
-		return;
+		return true;
 	}
 	put(t, "%u:0x%" PRIx64, attr->type, (uint64_t)attr->config);
 	put_configs(t, attr, false);
+	return true;
 }
 
-static void put_event(struct text *t, const struct perfev_event *event, const struct perfev_pmus *pmus,
+/* What a reader knows best. */
+static bool put_named(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
 		      const char *tracefs)
 {
 	static const char *const tools[] = {"", "duration_time", "user_time", "system_time"};
 	const struct perf_event_attr *attr = &event->attr;
-	bool done = false;
 
 	if (event->tool) {
-		put(t, "%s", tools[event->tool]);
-		return;
+		put(t, "%s", event->tool < sizeof(tools) / sizeof(tools[0]) ? tools[event->tool] : "?");
+		return true;
 	}
 	if (event->pmu && (!strcmp(event->pmu, "kprobe") || !strcmp(event->pmu, "uprobe"))) {
-		put_probe(t, event);
-		return;
+		put_probe(t, event, pmus);
+		return true;
 	}
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
 	case PERF_TYPE_SOFTWARE:
 	case PERF_TYPE_HW_CACHE:
-		done = put_generic(t, attr, pmus);
-		break;
+		return put_generic(t, event, pmus);
 	case PERF_TYPE_RAW:
+		if (event->pmu)
+			return false;
 		put(t, "r%" PRIx64, (uint64_t)attr->config);
 		put_configs(t, attr, false);
-		done = true;
-		break;
+		return true;
 	case PERF_TYPE_BREAKPOINT:
 		put_breakpoint(t, attr);
-		done = true;
-		break;
+		return true;
 	case PERF_TYPE_TRACEPOINT:
-		done = put_tracepoint(t, attr, tracefs);
-		break;
+		return put_tracepoint(t, attr, tracefs);
 	default:
-		break;
+		return false;
 	}
-	if (!done)
-		put_by_number(t, attr, pmus);
+}
+
+/* Ways to say it, the best first. */
+enum way { BY_ALIAS, BY_NAME, BY_LEGACY, BY_PMU, BY_NUMBER, WAYS };
+
+static bool put_event(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
+		      const char *tracefs, enum way way)
+{
+	switch (way) {
+	case BY_ALIAS:
+		return put_alias(t, event);
+	case BY_NAME:
+		return put_named(t, event, pmus, tracefs);
+	case BY_LEGACY:
+		return put_legacy(t, event, pmus);
+	default:
+		return put_by_number(t, event, pmus, way == BY_PMU);
+	}
 }
 
 /* ---- terms and modifiers --------------------------------------------------------------------------------------- */
 
-static void put_terms(struct text *t, const struct perfev_event *event)
+static void put_terms(struct text *t, const struct perfev_event *event, enum way way)
 {
 	static const char *const graphs[] = {"", "no", "fp", "dwarf", "lbr"};
 	const struct perf_event_attr *attr = &event->attr;
 	size_t i;
 
-	if (attr->sample_period) {
+	/* an event that its PMU names may have a period of its own, which is not the user's */
+	if ((attr->sample_period && way != BY_ALIAS) || (event->flags & PERFEV_EVENT_PERIOD)) {
 		begin_term(t);
 		put(t, "%s=%" PRIu64, attr->freq ? "freq" : "period", (uint64_t)attr->sample_period);
 	}
@@ -332,31 +409,78 @@ static void put_modifiers(struct text *t, const struct perfev_event *event)
 
 /* ---- the whole --------------------------------------------------------------------------------------------- */
 
-/* Does the text give the event back? Where config1 is a pointer, what it points to is compared. */
-static bool means_it(const char *text, const struct perfev_event *event, const struct perfev_parse_opts *opts)
+static bool same_place(const struct perfev_event *a, const struct perfev_event *b)
+{
+	return b->pmu && !strcmp(a->pmu, b->pmu) && a->cpu_count == b->cpu_count &&
+	       (!a->cpu_count || !memcmp(a->cpus, b->cpus, a->cpu_count * sizeof(*a->cpus)));
+}
+
+static bool same_unit(const struct perfev_event *a, const struct perfev_event *b)
+{
+	return !memcmp(&a->scale, &b->scale, sizeof(a->scale)) &&
+	       !strcmp(a->unit ? a->unit : "", b->unit ? b->unit : "");
+}
+
+/* What a text says about an event, beside what is in the attr: those that are left out say that the attr has a
+ * period, or whether it is inherited, and what comes from the PMU. */
+#define SAID (~(uint32_t)(PERFEV_EVENT_PERIOD | PERFEV_EVENT_INHERIT | PERFEV_EVENT_SNAPSHOT | \
+			  PERFEV_EVENT_PER_PACKAGE | PERFEV_EVENT_SYSTEM_WIDE))
+
+/* Is @again the event? Where config1 is a pointer, what it points to is compared. @strictly: also what it has
+ * beside its attr from its PMU, if it is known to have one. */
+static bool same_event(const struct perfev_event *event, const struct perfev_event *again, bool strictly)
+{
+	struct perf_event_attr a = event->attr, b = again->attr;
+
+	a.disabled = b.disabled = 0;
+	if (!event->probe != !again->probe || (event->probe && strcmp(event->probe, again->probe)))
+		return false;
+	if (event->probe && !event->dynamic)
+		a.config1 = b.config1 = 0;
+	if (memcmp(&a, &b, sizeof(a)) || (event->flags & SAID) != (again->flags & SAID) ||
+	    event->call_graph != again->call_graph || event->max_events != again->max_events ||
+	    event->tool != again->tool)
+		return false;
+	return !strictly || !event->pmu || (same_place(event, again) && same_unit(event, again));
+}
+
+/* 1: it does; 0; -ENOMEM. */
+static int means_it(const char *text, const struct perfev_event *event, const struct perfev_parse_opts *opts,
+		    bool strictly)
 {
 	struct perfev_events *parsed;
-	struct perf_event_attr a, b;
 	bool same;
+	int r = perfev_events_parse_at(&parsed, text, opts, NULL);
 
-	if (perfev_events_parse_at(&parsed, text, opts, NULL) < 0)
-		return false;
-	same = parsed->count == 1;
-	if (same) {
-		const struct perfev_event *again = parsed->items[0];
-
-		a = event->attr;
-		b = again->attr;
-		a.disabled = b.disabled = 0;
-		if (event->probe && again->probe) {
-			same = !strcmp(event->probe, again->probe);
-			a.config1 = b.config1 = 0;
-		}
-		same = same && !memcmp(&a, &b, sizeof(a)) && event->flags == again->flags &&
-		       event->call_graph == again->call_graph && event->max_events == again->max_events;
-	}
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	same = parsed->count == 1 && same_event(event, parsed->items[0], strictly);
 	perfev_events_free(parsed);
 	return same;
+}
+
+/* The best way that means the event: 1; 0: none does, then @t has the last one; -ENOMEM. */
+static int find_way(struct text *t, const struct perfev_event *event, struct perfev_pmus *pmus,
+		     const struct perfev_parse_opts *opts)
+{
+	unsigned i;
+
+	for (i = 0; i < 2 * WAYS; i++) {
+		enum way way = (enum way)(i % WAYS);
+		int r;
+
+		memset(t, 0, sizeof(*t));
+		if (!put_event(t, event, pmus, opts ? opts->tracefs : NULL, way))
+			continue;
+		put_terms(t, event, way);
+		if (t->slash)
+			put(t, "/");
+		put_modifiers(t, event);
+		r = t->full ? 0 : means_it(t->bytes, event, opts, i < WAYS);
+		if (r)
+			return r;
+	}
+	return 0;
 }
 
 int event_format_at(char *ret, size_t size, const struct perfev_event *event,
@@ -364,27 +488,25 @@ int event_format_at(char *ret, size_t size, const struct perfev_event *event,
 {
 	struct perfev_pmus *pmus = NULL;
 	struct text *t = calloc(1, sizeof(*t));
-	int r = 0;
+	int r = t ? pmus_list(&pmus, opts ? opts->sysfs : NULL, NULL) : -ENOMEM;
 
-	if (!t)
+	if (r == -ENOMEM) {
+		free(t);
 		return error_memory(err);
-	perfev_pmus_read(&pmus, opts ? opts->sysfs : NULL, NULL); /* without any, types stay numbers */
-	put_event(t, event, pmus, opts ? opts->tracefs : NULL);
-	put_terms(t, event);
-	if (t->slash)
-		put(t, "/");
-	put_modifiers(t, event);
-	perfev_pmus_free(pmus);
-	if (t->full || !means_it(t->bytes, event, opts))
+	}
+	r = find_way(t, event, pmus, opts); /* without any PMU, types stay numbers */
+	if (r == -ENOMEM || (pmus && pmus_no_memory(pmus)))
+		r = error_memory(err);
+	else if (!r)
 		r = error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 			      "cannot write event %.100s as text: it has settings that no text says; the nearest "
 			      "is %.200s",
 			      event->name ? event->name : "?", t->bytes);
-	if (r == 0) {
+	else
 		r = (int)t->size;
-		if (size)
-			snprintf(ret, size, "%s", t->bytes);
-	}
+	if (r >= 0 && size)
+		snprintf(ret, size, "%s", t->bytes);
+	perfev_pmus_free(pmus);
 	free(t);
 	return r;
 }

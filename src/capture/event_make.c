@@ -11,21 +11,17 @@
 #include "tracefs.h"
 
 #include "base/error.h"
+#include "base/number.h"
 #include "decode/event_name.h"
 #include "kernel/sys.h"
+
+#include <perfev/regs.h>
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A function of code has the length that the CPU's debug registers want: that of a long, but on arm64 that
- * of an instruction. */
-#if defined(__aarch64__)
-#define CODE_BYTES 4
-#else
-#define CODE_BYTES sizeof(long)
-#endif
 #define DATA_BYTES 4
 
 /* ---- probes ------------------------------------------------------------------------------------------------ */
@@ -48,32 +44,63 @@ static bool read_pmu_file(char *ret, size_t size, const char *sysfs, const char 
 	return sys_read_text(path, ret, size) > 0;
 }
 
-/* A value into the bits that a format file names. False: there is no such file. */
-static bool put_format(struct perfev_event *event, const char *sysfs, const char *pmu, const char *format,
-		       uint64_t value)
+/* A value into the bits that a format file names: 0; -ENOENT there is no such file, -ERANGE it has no room. */
+static int put_format(struct perfev_event *event, const char *sysfs, const char *pmu, const char *format,
+		      uint64_t value)
 {
 	struct pmu_bits bits;
 	char file[64], text[64];
 	uint64_t word;
 
 	snprintf(file, sizeof(file), "format/%s", format);
-	if (!read_pmu_file(text, sizeof(text), sysfs, pmu, file) || !pmu_bits(&bits, text) || bits.word ||
-	    !pmu_scatter(&word, bits.mask, value))
-		return false;
+	if (!read_pmu_file(text, sizeof(text), sysfs, pmu, file) || !pmu_bits(&bits, text) || bits.word)
+		return -ENOENT;
+	if (!pmu_scatter(&word, bits.mask, value))
+		return -ERANGE;
 	event->attr.config |= word;
+	return 0;
+}
+
+/* A line of tracefs is split at blanks, ends where a comment begins, and must not become two lines. */
+static bool fits_a_line(const char *place)
+{
+	for (; *place; place++)
+		if ((unsigned char)*place <= ' ' || *place == '#' || *place == 0x7f)
+			return false;
 	return true;
 }
 
-static int by_tracefs(struct perfev_event *event, const struct probe_kind *kind, bool at_return,
-		      const char *place, struct perfev_error *err)
+static bool has_file(const char *tracefs, const char *file)
 {
-	char tracefs[512];
-	int r = tracefs_find(tracefs, sizeof(tracefs));
+	char path[640];
 
-	if (r == 0)
-		r = dynamic_probe_make(&event->dynamic, &event->attr.config, tracefs, kind->file,
-				       at_return ? 'r' : 'p', place);
+	snprintf(path, sizeof(path), "%.500s/%s", tracefs, file);
+	return sys_can_read(path);
+}
+
+static int by_tracefs(struct perfev_event *event, const struct probe_kind *kind, bool at_return,
+		      const char *place, const char *given, struct perfev_error *err)
+{
+	const char *tracefs = given;
+	char mounted[512];
+	int r = 0;
+
+	if (!fits_a_line(place))
+		return error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
+				 "cannot make a probe at %.150s: the kernel has no %s PMU, and tracefs takes no "
+				 "place with a blank or # in it; give the file another name",
+				 place, kind->pmu);
+	if (!tracefs) {
+		r = tracefs_find(mounted, sizeof(mounted));
+		if (r < 0)
+			return tracefs_refused(r, "", place, err);
+		tracefs = mounted;
+	}
+	r = dynamic_probe_make(&event->dynamic, &event->attr.config, tracefs, kind->file, at_return ? 'r' : 'p',
+			       place);
 	event->attr.type = PERF_TYPE_TRACEPOINT;
+	event->attr.config1 = 0; /* the place is in the tracepoint */
+	event->attr.config2 = 0;
 	if (r == -ENOMEM)
 		return error_memory(err);
 	if (r == -EACCES || r == -EPERM)
@@ -81,6 +108,10 @@ static int by_tracefs(struct perfev_event *event, const struct probe_kind *kind,
 				 "cannot make a probe at %.150s: the kernel has no %s PMU, and this user may not "
 				 "write %s of tracefs; run as root",
 				 place, kind->pmu, kind->file);
+	if (r == -ENOENT && has_file(tracefs, kind->file))
+		return error_set(err, r, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+				 "cannot make a probe at %.150s: the kernel finds no such %s; look at its name", place,
+				 kind == &user_kind ? "file" : "function");
 	if (r == -ENOENT)
 		return error_set(err, r, PERFEV_WHY_NO_KERNEL, ERROR_NOWHERE,
 				 "cannot make a probe at %.150s: the kernel has no %s PMU, and tracefs has no %s; "
@@ -89,90 +120,103 @@ static int by_tracefs(struct perfev_event *event, const struct probe_kind *kind,
 	return r < 0 ? error_errno(err, r, "cannot make a probe at %.150s in tracefs", place) : 0;
 }
 
-/* The PMU's type and bits; through tracefs where there is none. */
-static int complete_probe(struct perfev_event *event, const struct probe_kind *kind, bool at_return,
-			  uint64_t counter, const char *place, const char *sysfs, struct perfev_error *err)
+static int put_counter(struct perfev_event *event, uint64_t counter, const char *place, const char *sysfs,
+		       struct perfev_error *err)
 {
-	char text[32];
-	unsigned type;
+	int r = counter ? put_format(event, sysfs, user_kind.pmu, "ref_ctr_offset", counter) : 0;
 
-	if (!read_pmu_file(text, sizeof(text), sysfs, kind->pmu, "type") || sscanf(text, "%u", &type) != 1)
-		return by_tracefs(event, kind, at_return, place, err);
-	event->attr.type = type;
-	if (!event_set_text(&event->pmu, kind->pmu, strlen(kind->pmu)))
-		return error_memory(err);
-	if (at_return && !put_format(event, sysfs, kind->pmu, "retprobe", 1))
-		return error_set(err, -EOPNOTSUPP, PERFEV_WHY_OLD_KERNEL, ERROR_NOWHERE,
-				 "cannot make a probe at the return of %.150s: this kernel's %s PMU has no bit "
-				 "retprobe; probe where it is called",
-				 place, kind->pmu);
-	if (counter && !put_format(event, sysfs, kind->pmu, "ref_ctr_offset", counter))
+	if (r == -ENOENT)
 		return error_set(err, -EOPNOTSUPP, PERFEV_WHY_OLD_KERNEL, ERROR_NOWHERE,
 				 "cannot make a probe at %.150s: this kernel's uprobe PMU has no reference "
 				 "counters; leave the counter out, or use Linux 4.20",
 				 place);
+	if (r == -ERANGE)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot make a probe at %.150s: its reference counter is at offset 0x%" PRIx64
+				 ", and the kernel takes at most 0xffffffff",
+				 place, counter);
+	return 0;
+}
+
+/* The PMU's type and bits; through tracefs where there is none. */
+static int complete_probe(struct perfev_event *event, const struct probe_kind *kind, bool at_return,
+			  uint64_t counter, const char *place, const struct event_roots *roots,
+			  struct perfev_error *err)
+{
+	uint64_t type;
+	char text[32];
+
+	if (!read_pmu_file(text, sizeof(text), roots->sysfs, kind->pmu, "type") ||
+	    !number_parse(text, strlen(text), &type) || type > INT32_MAX)
+		return by_tracefs(event, kind, at_return, place, roots->tracefs, err);
+	event->attr.type = (uint32_t)type;
+	if (!event_set_text(&event->pmu, kind->pmu, strlen(kind->pmu)))
+		return error_memory(err);
+	if (at_return && put_format(event, roots->sysfs, kind->pmu, "retprobe", 1) < 0)
+		return error_set(err, -EOPNOTSUPP, PERFEV_WHY_OLD_KERNEL, ERROR_NOWHERE,
+				 "cannot make a probe at the return of %.150s: this kernel's %s PMU has no bit "
+				 "retprobe; probe where it is called",
+				 place, kind->pmu);
+	return put_counter(event, counter, place, roots->sysfs, err);
+}
+
+/* @what: what config1 points to, or NULL. @cut: @place was too long, and is not whole. */
+static int make_probe(struct perfev_event **ret, const struct probe_kind *kind, const char *what,
+		      uint64_t offset, uint64_t counter, bool at_return, const char *place, bool cut,
+		      const struct event_roots *roots, struct perfev_error *err)
+{
+	struct perfev_event *event;
+	int r;
+
+	if (cut)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot make a probe at %.150s...: the kernel takes no name of this length", place);
+	event = event_blank();
+	if (!event || (what && !event_set_probe(event, what, strlen(what)))) {
+		r = error_memory(err);
+	} else {
+		event->attr.config2 = offset;
+		r = complete_probe(event, kind, at_return, counter, place, roots, err);
+	}
+	if (r < 0) {
+		perfev_event_free(event);
+		return r;
+	}
+	*ret = event;
 	return 0;
 }
 
 int event_make_kprobe(struct perfev_event **ret, const char *function, uint64_t offset, bool at_return,
-		      const char *sysfs, struct perfev_error *err)
+		      const struct event_roots *roots, struct perfev_error *err)
 {
-	struct perfev_event *event = event_blank();
 	char place[600];
-	int r = 0;
+	int n;
 
-	if (!event || (function && !event_set_probe(event, function, strlen(function))))
-		r = error_memory(err);
 	if (!function)
-		snprintf(place, sizeof(place), "0x%" PRIx64, offset);
+		n = snprintf(place, sizeof(place), "0x%" PRIx64, offset);
 	else if (offset)
-		snprintf(place, sizeof(place), "%s+%" PRIu64, function, offset);
+		n = snprintf(place, sizeof(place), "%s+%" PRIu64, function, offset);
 	else
-		snprintf(place, sizeof(place), "%s", function);
-	if (r == 0) {
-		event->attr.config2 = offset;
-		r = complete_probe(event, &kernel_kind, at_return, 0, place, sysfs, err);
-	}
-	if (r == 0 && event->dynamic) { /* the probe is in the tracepoint */
-		event->attr.config1 = 0;
-		event->attr.config2 = 0;
-	}
-	if (r < 0) {
-		perfev_event_free(event);
-		return r;
-	}
-	*ret = event;
-	return 0;
+		n = snprintf(place, sizeof(place), "%s", function);
+	return make_probe(ret, &kernel_kind, function, offset, 0, at_return, place,
+			  n < 0 || (size_t)n >= sizeof(place), roots, err);
 }
 
 int event_make_uprobe(struct perfev_event **ret, const char *path, uint64_t offset, uint64_t counter,
-		      bool at_return, const char *sysfs, struct perfev_error *err)
+		      bool at_return, const struct event_roots *roots, struct perfev_error *err)
 {
-	struct perfev_event *event = event_blank();
-	char place[4400];
-	int r = 0;
+	char place[4200];
+	int n;
 
-	if (!event || !event_set_probe(event, path, strlen(path)))
-		r = error_memory(err);
 	if (counter)
-		snprintf(place, sizeof(place), "%s:0x%" PRIx64 "(0x%" PRIx64 ")", path, offset, counter);
+		n = snprintf(place, sizeof(place), "%s:0x%" PRIx64 "(0x%" PRIx64 ")", path, offset, counter);
 	else
-		snprintf(place, sizeof(place), "%s:0x%" PRIx64, path, offset);
-	if (r == 0) {
-		event->attr.config2 = offset;
-		r = complete_probe(event, &user_kind, at_return, counter, place, sysfs, err);
-	}
-	if (r == 0 && event->dynamic) {
-		event->attr.config1 = 0;
-		event->attr.config2 = 0;
-	}
-	if (r < 0) {
-		perfev_event_free(event);
-		return r;
-	}
-	*ret = event;
-	return 0;
+		n = snprintf(place, sizeof(place), "%s:0x%" PRIx64, path, offset);
+	return make_probe(ret, &user_kind, path, offset, counter, at_return, place,
+			  n < 0 || (size_t)n >= sizeof(place), roots, err);
 }
+
+static const struct event_roots here;
 
 static int name_it(struct perfev_event **ret, struct perfev_event *event, const char *name,
 		   struct perfev_error *err)
@@ -181,6 +225,7 @@ static int name_it(struct perfev_event **ret, struct perfev_event *event, const 
 		perfev_event_free(event);
 		return error_memory(err);
 	}
+	event->attr.disabled = 1;
 	*ret = event;
 	return 0;
 }
@@ -190,7 +235,7 @@ int perfev_event_kprobe(struct perfev_event **ret, const char *function, uint64_
 {
 	struct perfev_event *event;
 	char name[640];
-	int r = event_make_kprobe(&event, function, offset, at_return, NULL, err);
+	int r = event_make_kprobe(&event, function, offset, at_return, &here, err);
 
 	if (r < 0)
 		return r;
@@ -207,7 +252,7 @@ int perfev_event_uprobe(struct perfev_event **ret, const char *path, uint64_t of
 {
 	struct perfev_event *event;
 	char name[4500];
-	int n, r = event_make_uprobe(&event, path, offset, counter, at_return, NULL, err);
+	int n, r = event_make_uprobe(&event, path, offset, counter, at_return, &here, err);
 
 	if (r < 0)
 		return r;
@@ -219,6 +264,25 @@ int perfev_event_uprobe(struct perfev_event **ret, const char *path, uint64_t of
 
 /* ---- breakpoints, tracepoints ---------------------------------------------------------------------------------- */
 
+/* The length of a breakpoint on code: that of a long, but on arm64 that of an instruction. It is the kernel's long,
+ * which may have 64 bits where a program has 32. */
+static uint64_t code_bytes(void)
+{
+#if defined(__aarch64__)
+	return 4;
+#elif defined(__i386__)
+	char host[65], release[65], machine[65];
+	unsigned abi;
+
+	if (sys_names(host, release, machine, sizeof(host)) == 0 && perfev_arch_of(machine, &abi) == PERFEV_ARCH_X86 &&
+	    abi == PERF_SAMPLE_REGS_ABI_64)
+		return 8;
+	return 4;
+#else
+	return sizeof(long);
+#endif
+}
+
 struct perfev_event *event_make_breakpoint(uint64_t address, uint64_t size, uint32_t type)
 {
 	struct perfev_event *event = event_blank();
@@ -228,7 +292,7 @@ struct perfev_event *event_make_breakpoint(uint64_t address, uint64_t size, uint
 	event->attr.type = PERF_TYPE_BREAKPOINT;
 	event->attr.bp_type = type;
 	event->attr.bp_addr = address;
-	event->attr.bp_len = size ? size : type == HW_BREAKPOINT_X ? CODE_BYTES : DATA_BYTES;
+	event->attr.bp_len = size ? size : type == HW_BREAKPOINT_X ? code_bytes() : DATA_BYTES;
 	return event;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Modifiers of events. u, k and h say where to count: the first that is named leaves out the others, and
- * each one named is counted. Those of a group are added to those of its members.
+ * each one named is counted. Those of a group are added to those of its members; so are the p.
  */
 #include "event_scan.h"
 
@@ -84,9 +84,12 @@ int scan_modifiers(struct scan *s, struct modifiers *ret)
 	}
 	ret->text = s->text + from;
 	ret->size = s->at - from;
-	if (s->text[s->at] && !strchr(",}", s->text[s->at]))
+	if (s->text[s->at] && !strchr(",}" BLANKS, s->text[s->at]))
 		return scan_syntax(s, s->at, "unknown modifier (" KNOWN ")");
-	return ret->size ? 0 : scan_syntax(s, s->at, "a modifier is missing");
+	if (!ret->size)
+		return scan_syntax(s, s->at, "a modifier is missing");
+	scan_blanks(s);
+	return scan_end(s);
 }
 
 void modifiers_apply(struct perfev_event *event, const struct modifiers *m, bool leads)
@@ -106,8 +109,7 @@ void modifiers_apply(struct perfev_event *event, const struct modifiers *m, bool
 	}
 	if (m->idle)
 		attr->exclude_idle = 1;
-	if (m->precise)
-		attr->precise_ip = (unsigned)(m->precise & 3);
+	attr->precise_ip = (attr->precise_ip + m->precise) & 3;
 	if (m->pinned && leads)
 		attr->pinned = 1;
 	if (m->exclusive && leads)

@@ -81,7 +81,7 @@ static int encode(struct scan *s, const struct pfm *pfm, const char *name, struc
 int scan_pfm(struct scan *s, size_t prefix)
 {
 	const char *text = s->text + s->at;
-	size_t size = strcspn(text + prefix, ",{}");
+	size_t size = scan_trim(text + prefix, strcspn(text + prefix, ",{}"));
 	struct perfev_event *event = event_blank();
 	struct pfm pfm = {.handle = NULL};
 	char name[256];

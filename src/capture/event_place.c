@@ -43,7 +43,7 @@ static size_t access_letters(const char *text, uint32_t *type)
 	size_t n;
 
 	*type = 0;
-	for (n = 0; text[n] && !strchr(",:}/", text[n]); n++) {
+	for (n = 0; text[n] && !strchr(",:}/" BLANKS, text[n]); n++) {
 		uint32_t bit = text[n] == 'r'   ? HW_BREAKPOINT_R
 			       : text[n] == 'w' ? HW_BREAKPOINT_W
 			       : text[n] == 'x' ? HW_BREAKPOINT_X
@@ -59,7 +59,7 @@ static size_t access_letters(const char *text, uint32_t *type)
 int scan_breakpoint(struct scan *s)
 {
 	const char *text = s->text;
-	size_t from = s->at, at = s->at + 4, n = strcspn(text + at, ",:{}/");
+	size_t from = s->at, at = s->at + 4, n = strcspn(text + at, ",:{}/" BLANKS);
 	uint64_t address, size = 0;
 	struct perfev_event *event;
 	uint32_t type = HW_BREAKPOINT_RW, letters;
@@ -68,7 +68,7 @@ int scan_breakpoint(struct scan *s)
 		return scan_syntax(s, at, "an address is expected");
 	at += n;
 	if (text[at] == '/') {
-		n = strcspn(text + at + 1, ",:{}/");
+		n = strcspn(text + at + 1, ",:{}/" BLANKS);
 		if (number_parse(text + at + 1, n, &size) && size)
 			at += n + 1;
 		else if (text[at + 1] >= '0' && text[at + 1] <= '9')
@@ -199,13 +199,14 @@ static bool split_offset(char *text, uint64_t *offset)
 
 static int kernel_probe(struct scan *s, char *place, bool at_return, struct perfev_event **ret)
 {
+	struct event_roots roots = {s->sysfs, s->tracefs};
 	uint64_t offset;
 
 	if (number_parse(place, strlen(place), &offset))
-		return event_make_kprobe(ret, NULL, offset, at_return, s->sysfs, s->err);
+		return event_make_kprobe(ret, NULL, offset, at_return, &roots, s->err);
 	if (!split_offset(place, &offset) || !*place)
 		return scan_syntax(s, s->at, "a function of the kernel, or an address, is expected");
-	return event_make_kprobe(ret, place, offset, at_return, s->sysfs, s->err);
+	return event_make_kprobe(ret, place, offset, at_return, &roots, s->err);
 }
 
 /* "(COUNTER)" at the end; cut off. */
@@ -226,6 +227,7 @@ static bool split_counter(char *text, uint64_t *counter)
 static int user_probe(struct scan *s, char *place, bool at_return, struct perfev_event **ret)
 {
 	char *colon = strrchr(place, ':'), *function = colon ? colon + 1 : NULL;
+	struct event_roots roots = {s->sysfs, s->tracefs};
 	uint64_t offset, counter, address;
 	int r;
 
@@ -242,16 +244,31 @@ static int user_probe(struct scan *s, char *place, bool at_return, struct perfev
 			return r;
 		offset += address;
 	}
-	return event_make_uprobe(ret, place, offset, counter, at_return, s->sysfs, s->err);
+	return event_make_uprobe(ret, place, offset, counter, at_return, &roots, s->err);
 }
 
-/* Up to what ends the event: a comma, a brace, or a colon with modifiers behind the place. */
+/* Do terms begin here? Paths have slashes too, but what follows those has a colon in the end. */
+static bool is_term(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-_");
+
+	return n && text[n] && strchr("=,/", text[n]);
+}
+
+/* Up to what ends the event: a comma, a brace, terms, or a colon with modifiers behind the place. */
 static size_t place_size(const char *text, bool user)
 {
-	size_t n = strcspn(text, user ? ",{}" : ",:{}/"), last;
+	size_t n = strcspn(text, user ? ",{}" : ",:{}/" BLANKS), last;
 
 	if (!user)
 		return n;
+	n = scan_trim(text, n);
+	for (last = 0; last < n; last++) {
+		size_t part = text[last] == ':' ? strcspn(text + last + 1, ":/,{}") : 0;
+
+		if (part && text[last + 1 + part] == '/' && is_term(text + last + part + 2))
+			return last + 1 + part;
+	}
 	for (last = n; last > 0 && text[last - 1] != ':'; last--)
 		;
 	/* PATH:FUNCTION has one colon at least; one more, behind which only modifiers stand, ends it */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define EVENTS_MAX 100000 /* that one text may mean */
@@ -19,7 +20,7 @@ size_t scan_word(const char *text)
 	size_t n = 0, set;
 
 	for (;;) {
-		n += strcspn(text + n, ",:{}/ \t[");
+		n += strcspn(text + n, ",:{}/[" BLANKS);
 		if (text[n] != '[')
 			return n;
 		set = strcspn(text + n, "]"); /* a set of a glob may have any character */
@@ -27,6 +28,25 @@ size_t scan_word(const char *text)
 			return n;
 		n += set + 1;
 	}
+}
+
+size_t scan_trim(const char *text, size_t size)
+{
+	while (size && strchr(BLANKS, text[size - 1]))
+		size--;
+	return size;
+}
+
+int scan_end(const struct scan *s)
+{
+	if (s->text[s->at] && !strchr(",}", s->text[s->at]))
+		return scan_syntax(s, s->at, "a comma, or the end, is expected");
+	return 0;
+}
+
+void scan_blanks(struct scan *s)
+{
+	s->at += strspn(s->text + s->at, BLANKS);
 }
 
 int scan_syntax(const struct scan *s, size_t at, const char *what)
@@ -48,8 +68,13 @@ int scan_error(const struct scan *s, size_t at, enum perfev_why why, const char 
 
 struct perfev_pmus *scan_pmus(struct scan *s)
 {
-	if (!s->pmus && !s->no_pmus)
-		s->no_pmus = pmus_list(&s->pmus, s->sysfs, NULL) < 0;
+	int r;
+
+	if (s->pmus || s->no_pmus)
+		return s->pmus;
+	r = pmus_list(&s->pmus, s->sysfs, NULL);
+	s->no_pmus = r < 0;
+	s->no_memory |= r == -ENOMEM;
 	return s->pmus;
 }
 
@@ -69,20 +94,29 @@ const char *scan_tracefs(struct scan *s, const char *what, int *code)
 
 int scan_put(struct scan *s, struct perfev_event *event, const char *format, ...)
 {
-	char stem[4608];
+	char *stem = NULL;
 	va_list args;
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(stem, sizeof(stem), format, args);
+	n = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	if (s->events->count >= EVENTS_MAX) {
 		perfev_event_free(event);
 		return scan_error(s, s->at, PERFEV_WHY_SYNTAX, "it means more than %d events", EVENTS_MAX);
 	}
-	if (n > 0 && !event->name && !event_set_text(&event->name, stem, strlen(stem))) {
+	if (!event->named)
+		stem = n < 0 ? NULL : malloc((size_t)n + 1);
+	if (!event->named && !stem) {
 		perfev_event_free(event);
 		return error_memory(s->err);
+	}
+	if (stem) {
+		va_start(args, format);
+		vsnprintf(stem, (size_t)n + 1, format, args);
+		va_end(args);
+		free(event->name);
+		event->name = stem;
 	}
 	n = events_take(s->events, event, -1, s->err);
 	return n < 0 ? n : 0;

@@ -21,17 +21,24 @@ struct scan {
 	char mounted[512];   /* "": not looked for yet */
 	struct perfev_pmus *pmus; /* NULL: not listed yet */
 	bool no_pmus;	     /* there is no sysfs */
+	bool no_memory;	     /* for a list: something may have been overlooked */
 };
 
 #define SCAN_NONE 1 /* what a scan function returns when the text means something else */
 #define MODIFIERS "ukhGHIpPSDWebRX"
+#define BLANKS	  " \t\n" /* may stand between words */
 
 size_t scan_word(const char *text);
+/* @size without the blanks at its end */
+size_t scan_trim(const char *text, size_t size);
+void scan_blanks(struct scan *s);
+/* Does an event end here? An error when not. */
+int scan_end(const struct scan *s);
 /* "cannot parse event 'TEXT': WHAT at column N" */
 int scan_syntax(const struct scan *s, size_t at, const char *what);
 /* "cannot parse event 'TEXT': ..." with a why of its own */
 int scan_error(const struct scan *s, size_t at, enum perfev_why why, const char *format, ...) PERFEV_PRINTF(4, 5);
-/* The list of PMUs; NULL when there is none, or no memory. */
+/* The list of PMUs; NULL when there is none, or no memory: then the whole text fails in the end. */
 struct perfev_pmus *scan_pmus(struct scan *s);
 /* The root of tracefs, or NULL with an error that says why @what cannot be looked up. */
 const char *scan_tracefs(struct scan *s, const char *what, int *code);
@@ -42,6 +49,8 @@ int scan_put(struct scan *s, struct perfev_event *event, const char *format, ...
 /* event_find.c: the word at the place, with its terms */
 int scan_name(struct scan *s, size_t size);
 int scan_pmu(struct scan *s, size_t size);
+/* An event that PMUs name, on each of them that has it: all of them are read. */
+int scan_alone(struct scan *s, size_t size);
 /* The name that is most like the word at the place, or NULL. */
 const char *scan_nearest(struct scan *s, size_t size);
 /* A generic or raw event on each PMU that has to have its own. Terms may follow. */

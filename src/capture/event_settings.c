@@ -258,12 +258,13 @@ const char *event_branch_name(uint64_t bit)
 
 static int take_branch_type(struct term_work *w, const struct term *t)
 {
-	const char *at = t->value, *end = t->value + t->value_size;
+	const char *at = t->value, *end;
 	uint64_t bits = 0;
 	size_t i;
 
 	if (!t->has_value || !t->value_size)
 		return term_error(w, t, "needs kinds of branches, as in 'any_call,u'");
+	end = at + t->value_size;
 	while (at < end) {
 		size_t n = 0;
 
@@ -284,41 +285,74 @@ static int take_branch_type(struct term_work *w, const struct term *t)
 	return 0;
 }
 
-/* A CPU, a range, or a PMU whose CPUs are meant; more than once they add up. */
+/* The CPUs that a value means: numbers and ranges, or those of a PMU. SCAN_NONE: it is neither. */
+static int cpus_of(const struct term_work *w, const char *text, int32_t **ret, size_t *count)
+{
+	struct perfev_pmus *pmus;
+	int r = perfev_cpus_parse(ret, count, text, NULL);
+	size_t i;
+
+	if (r == 0 || r == -ENOMEM)
+		return r;
+	pmus = scan_pmus(w->s);
+	for (i = 0; pmus && i < perfev_pmus_count(pmus); i++) {
+		const struct perfev_pmu *pmu = strcmp(pmus_name(pmus, i), text) ? NULL : pmus_get(pmus, i);
+
+		if (!pmu || !pmu->cpu_count)
+			continue;
+		*ret = malloc(pmu->cpu_count * sizeof(**ret));
+		if (!*ret)
+			return -ENOMEM;
+		memcpy(*ret, pmu->cpus, pmu->cpu_count * sizeof(**ret));
+		*count = pmu->cpu_count;
+		return 0;
+	}
+	return SCAN_NONE;
+}
+
+/* Puts CPUs to those that are there, in order, and each once: a CPU that came twice would count double. */
+static bool merge_cpus(struct perfev_event *event, const int32_t *more, size_t count)
+{
+	const int32_t *old = event->cpus;
+	size_t old_count = event->flags & PERFEV_EVENT_CPUS ? event->cpu_count : 0, i = 0, k = 0, n = 0;
+	int32_t *all = malloc((old_count + count + 1) * sizeof(*all));
+	bool done;
+
+	if (!all)
+		return false;
+	while (i < old_count || k < count) {
+		int32_t cpu = k == count || (i < old_count && old[i] <= more[k]) ? old[i++] : more[k++];
+
+		if (!n || all[n - 1] != cpu)
+			all[n++] = cpu;
+	}
+	done = event_set_cpus(event, all, n);
+	free(all);
+	return done;
+}
+
+/* More than once they add up. */
 static int take_cpu(struct term_work *w, const struct term *t)
 {
-	struct perfev_event *event = w->event;
-	bool more = event->flags & PERFEV_EVENT_CPUS;
 	char text[256];
-	int32_t *cpus = NULL, *all;
-	size_t count = 0, old = more ? event->cpu_count : 0;
-	bool done;
+	int32_t *cpus = NULL;
+	size_t count = 0;
+	int r;
 
 	if (!t->has_value || !t->value_size || t->value_size >= sizeof(text))
 		return term_error(w, t, "needs a CPU, or a range of CPUs");
 	memcpy(text, t->value, t->value_size);
 	text[t->value_size] = 0;
-	if (perfev_cpus_parse(&cpus, &count, text, NULL) < 0 || !count) {
-		struct perfev_pmus *pmus = scan_pmus(w->s);
-		size_t i;
-
-		for (i = 0; pmus && i < perfev_pmus_count(pmus); i++)
-			if (!strcmp(pmus_name(pmus, i), text) && pmus_get(pmus, i))
-				return event_set_cpus(event, pmus_get(pmus, i)->cpus, pmus_get(pmus, i)->cpu_count)
-					       ? 0
-					       : error_memory(w->s->err);
-		return term_error(w, t, "needs a CPU, a range of CPUs, or a PMU");
-	}
-	all = malloc((old + count) * sizeof(*all));
-	if (all) {
-		memcpy(all, event->cpus ? event->cpus : cpus, old * sizeof(*all));
-		memcpy(all + old, cpus, count * sizeof(*all));
-	}
-	done = all && event_set_cpus(event, all, old + count);
-	free(all);
+	r = cpus_of(w, text, &cpus, &count);
+	if (r == SCAN_NONE || (r == 0 && !count))
+		return term_error(w, t, "needs a CPU, a range of CPUs, or a PMU that has some CPUs");
+	if (r == 0 && !merge_cpus(w->event, cpus, count))
+		r = -ENOMEM;
 	free(cpus);
-	event->flags |= PERFEV_EVENT_CPUS;
-	return done ? 0 : error_memory(w->s->err);
+	if (r < 0)
+		return error_memory(w->s->err);
+	w->event->flags |= PERFEV_EVENT_CPUS;
+	return 0;
 }
 
 static int take_nothing(struct term_work *w, const struct term *t)

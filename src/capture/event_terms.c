@@ -16,6 +16,7 @@
 #include "decode/event_name.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- terms of a PMU ----------------------------------------------------------------------------------------- */
@@ -61,6 +62,14 @@ static int take_format(struct term_work *w, const struct term *t, const struct p
 	return 0;
 }
 
+static void become_generic(struct term_work *w, uint32_t type, uint64_t config)
+{
+	w->event->attr.type = type;
+	w->event->attr.config = config;
+	if (w->pmu->flags & PERFEV_PMU_PARTIAL)
+		w->event->attr.config |= (uint64_t)w->pmu->type << PERF_PMU_TYPE_SHIFT;
+}
+
 /* "cpu_core/cycles/": a generic event of one kind of CPU. */
 static int take_generic(struct term_work *w, const struct term *t)
 {
@@ -71,10 +80,39 @@ static int take_generic(struct term_work *w, const struct term *t)
 	if (t->has_value || !(w->pmu->flags & PERFEV_PMU_CORE) ||
 	    event_name_find(t->key, t->key_size, &type, &config, &nearest) < 0 || type == PERF_TYPE_SOFTWARE)
 		return SCAN_NONE;
-	w->event->attr.type = type;
-	w->event->attr.config = config;
-	if (w->pmu->flags & PERFEV_PMU_PARTIAL)
-		w->event->attr.config |= (uint64_t)w->pmu->type << PERF_PMU_TYPE_SHIFT;
+	become_generic(w, type, config);
+	return 0;
+}
+
+/* The same by number: needed where the PMU itself has an event of that name. */
+static int take_legacy(struct term_work *w, const struct term *t)
+{
+	static const char hardware[] = "legacy-hardware-config", cache[] = "legacy-cache-config";
+	bool is_cache = t->key_size == strlen(cache) && !memcmp(t->key, cache, t->key_size);
+	uint64_t config;
+
+	if (!(w->pmu->flags & PERFEV_PMU_CORE) ||
+	    (!is_cache && (t->key_size != strlen(hardware) || memcmp(t->key, hardware, t->key_size))))
+		return SCAN_NONE;
+	if (!t->has_value || !number_parse(t->value, t->value_size, &config) || config > UINT32_MAX)
+		return term_error(w, t, "needs a number of 32 bits");
+	become_generic(w, is_cache ? PERF_TYPE_HW_CACHE : PERF_TYPE_HARDWARE, config);
+	return 0;
+}
+
+/* "@tmc_etr0": where a tracer puts its data. The PMU has a number for each of these, for config2. */
+static int take_sink(struct term_work *w, const struct term *t)
+{
+	uint64_t number;
+	char name[64];
+
+	if (t->key[0] != '@' || t->has_value)
+		return SCAN_NONE;
+	snprintf(name, sizeof(name), "%.*s", (int)(t->key_size < 64 ? t->key_size - 1 : 0), t->key + 1);
+	if (!pmu_sink(w->s->sysfs, w->pmu, name, &number))
+		return scan_error(w->s, t->at, PERFEV_WHY_UNKNOWN_EVENT, "%.60s has no sink '%.60s' (column %zu)",
+				  w->pmu->name, name, t->at + 1);
+	w->event->attr.config2 |= number & UINT32_MAX;
 	return 0;
 }
 
@@ -121,7 +159,13 @@ static int take_term(struct term_work *w, const struct term *t)
 		return 0; /* it was taken first */
 	if (format)
 		return take_format(w, t, format);
-	r = w->pmu ? take_generic(w, t) : SCAN_NONE;
+	if (w->pmu) {
+		r = take_generic(w, t);
+		if (r == SCAN_NONE)
+			r = take_legacy(w, t);
+		if (r == SCAN_NONE)
+			r = take_sink(w, t);
+	}
 	if (r != SCAN_NONE)
 		return r;
 	if (!t->has_value && t->key[0] == 'r' && number_hex(t->key + 1, t->key_size - 1, &raw)) {
@@ -133,29 +177,38 @@ static int take_term(struct term_work *w, const struct term *t)
 
 /* ---- reading them ---------------------------------------------------------------------------------------- */
 
-/* One term of @text from *@at on; *@at is left behind it. */
+/* What follows the equals sign, from @i on; *@end is behind it. False: a quote is not closed. */
+static bool take_value(const char *text, size_t i, struct term *t, size_t *end)
+{
+	bool quoted;
+
+	i += strspn(text + i, BLANKS);
+	quoted = text[i] == '\'';
+	t->has_value = true;
+	t->value_at = i + quoted;
+	t->value = text + t->value_at;
+	t->value_size = strcspn(t->value, quoted ? "'" : ",/" BLANKS);
+	i = t->value_at + t->value_size;
+	if (quoted && text[i] != '\'')
+		return false;
+	*end = i + quoted;
+	return true;
+}
+
+/* One term of @text from *@at on; *@at is left behind it, and the blanks that follow. */
 static bool next_term(const char *text, size_t *at, struct term *t)
 {
-	size_t i = *at;
+	size_t i = *at + strspn(text + *at, BLANKS);
 
 	memset(t, 0, sizeof(*t));
 	t->at = i;
 	t->key = text + i;
-	t->key_size = strcspn(t->key, "=,/");
+	t->key_size = strcspn(t->key, "=,/" BLANKS);
 	i += t->key_size;
-	if (text[i] == '=') {
-		bool quoted = text[i + 1] == '\'';
-
-		t->has_value = true;
-		t->value_at = i + 1 + quoted;
-		t->value = text + t->value_at;
-		t->value_size = strcspn(t->value, quoted ? "'" : ",/");
-		i = t->value_at + t->value_size;
-		if (quoted && text[i] != '\'')
-			return false;
-		i += quoted;
-	}
-	*at = i;
+	i += strspn(text + i, BLANKS);
+	if (text[i] == '=' && !take_value(text, i + 1, t, &i))
+		return false;
+	*at = i + strspn(text + i, BLANKS);
 	return t->key_size > 0;
 }
 
@@ -183,15 +236,20 @@ int scan_alias(struct scan *s, struct perfev_event *event, const struct perfev_p
 	size_t at = 0;
 	int r = 0;
 
-	while (r == 0 && next_term(alias->terms, &at, &t)) {
+	for (;;) {
+		bool whole = next_term(alias->terms, &at, &t);
 		bool asks = t.has_value && t.value_size == 1 && t.value[0] == '?';
 
+		if (!whole || (alias->terms[at] && alias->terms[at] != ','))
+			return scan_error(s, s->at, PERFEV_WHY_CORRUPT,
+					  "sysfs describes event %.60s as '%.60s', which cannot be read",
+					  alias->name, alias->terms);
 		t.at = t.value_at = s->at; /* errors point to the name in the text */
 		if (asks && !is_given(given, &t))
 			return scan_error(s, s->at, PERFEV_WHY_SYNTAX, "event %.60s needs a term %.*s=VALUE",
 					  alias->name, (int)t.key_size, t.key);
 		r = asks ? 0 : take_term(&w, &t);
-		if (alias->terms[at] != ',')
+		if (r < 0 || !alias->terms[at])
 			break;
 		at++;
 	}
@@ -199,7 +257,8 @@ int scan_alias(struct scan *s, struct perfev_event *event, const struct perfev_p
 		event->flags |= PERFEV_EVENT_SNAPSHOT;
 	if (alias->per_package)
 		event->flags |= PERFEV_EVENT_PER_PACKAGE;
-	if (r == 0 && !event_set_unit(event, alias->scale, alias->unit))
+	if (r == 0 && (!event_set_unit(event, alias->scale, alias->unit) ||
+		       !event_set_text(&event->alias, alias->name, strlen(alias->name))))
 		return error_memory(s->err);
 	return r;
 }
@@ -212,6 +271,7 @@ static int pass(struct term_work *w, bool aliases, size_t *end)
 	struct term t;
 	int r = 0;
 
+	at += strspn(text + at, BLANKS);
 	*end = at;
 	if (text[at] == '/') /* none */
 		return 0;

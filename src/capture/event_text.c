@@ -6,7 +6,7 @@
  *	item  := event | [name] '{' event { ',' event } '}' [ ':' modifiers ]
  *	event := word [ '/' terms '/' ] [ ':' modifiers ]
  *
- * What a word may be: event_find.c (names, PMUs), event_place.c (breakpoints, tracepoints, probes). A
+ * Blanks may stand between all of these. What a word may be: event_find.c (names, PMUs), event_place.c (breakpoints, tracepoints, probes). A
  * failure names the column and the word. The events of an item are put into a list of their own first: in a
  * group, those that one word means on several PMUs have to be sorted into a group for each PMU.
  */
@@ -98,12 +98,10 @@ static int prefixed_event(struct scan *s)
 	return SCAN_NONE;
 }
 
-/* "instrctions:u" is no tracepoint, but a name that was meant, with modifiers. */
-static bool is_misspelt(struct scan *s, size_t size)
+/* Is what follows the colon more than modifiers? Then it is the name of a tracepoint. */
+static bool has_name(const char *rest)
 {
-	const char *rest = s->text + s->at + size + 1;
-
-	return strspn(rest, MODIFIERS) == scan_word(rest) && scan_nearest(s, size);
+	return strspn(rest, MODIFIERS) != scan_word(rest);
 }
 
 static int parse_word(struct scan *s)
@@ -121,7 +119,12 @@ static int parse_word(struct scan *s)
 		r = scan_name(s, size);
 	if (r == SCAN_NONE && text[size] == '/')
 		r = scan_pmu(s, size);
-	if (r == SCAN_NONE && text[size] == ':' && !is_misspelt(s, size))
+	if (r == SCAN_NONE && text[size] == ':' && has_name(text + size + 1))
+		r = scan_tracepoint(s, size);
+	else if (r == SCAN_NONE)
+		r = scan_alone(s, size);
+	/* "instrctions:u" is no tracepoint, but a name that was meant, with modifiers */
+	if (r == SCAN_NONE && text[size] == ':' && !scan_nearest(s, size))
 		r = scan_tracepoint(s, size);
 	return r == SCAN_NONE ? unknown_event(s, size) : r;
 }
@@ -143,20 +146,24 @@ static int name_event(struct scan *s, struct perfev_event *event, const struct m
 
 static int parse_event(struct scan *s, bool leads)
 {
-	size_t first = s->events->count, i;
+	size_t first = s->events->count, from, i;
 	struct modifiers modifiers;
 	bool slash;
-	int r = parse_word(s);
+	int r;
 
+	scan_blanks(s);
+	from = s->at;
+	r = parse_word(s);
+	if (r < 0 && s->err && s->err->where == ERROR_NOWHERE && r != -ENOMEM)
+		s->err->where = from + 1;
 	if (r < 0)
 		return r;
-	slash = s->at > 0 && s->text[s->at - 1] == '/' && s->text[s->at] && !strchr(",}:", s->text[s->at]);
-	if (s->text[s->at] != ':' && !slash) {
-		if (s->text[s->at] && !strchr(",}", s->text[s->at]))
-			return scan_syntax(s, s->at, "a comma, or the end, is expected");
-		return 0;
-	}
+	slash = s->at > 0 && s->text[s->at - 1] == '/' && s->text[s->at] && !strchr(",}:" BLANKS, s->text[s->at]);
+	scan_blanks(s);
+	if (s->text[s->at] != ':' && !slash)
+		return scan_end(s);
 	s->at += !slash;
+	scan_blanks(s);
 	r = scan_modifiers(s, &modifiers);
 	for (i = first; r == 0 && i < s->events->count; i++) {
 		struct perfev_event *event = s->events->items[i];
@@ -175,19 +182,24 @@ static int group_modifiers(struct scan *s)
 	size_t i;
 	int r;
 
+	scan_blanks(s);
 	if (s->text[s->at] != ':')
 		return 0;
 	s->at++;
+	scan_blanks(s);
 	r = scan_modifiers(s, &modifiers);
-	for (i = 0; r == 0 && i < s->events->count; i++)
-		modifiers_apply(s->events->items[i], &modifiers, i == 0);
+	for (i = 0; r == 0 && i < s->events->count; i++) {
+		if (modifiers.precise + s->events->items[i]->attr.precise_ip > 3)
+			return scan_syntax(s, (size_t)(modifiers.text - s->text), "with those of a member, more than three p");
+		modifiers_apply(s->events->items[i], &modifiers, true); /* move_group() knows who leads */
+	}
 	return r;
 }
 
 /* The place of the next '{', when all before it is a group's name: which perf takes, and nobody needs. */
 static const char *group_name(const char *text)
 {
-	size_t n = strcspn(text, ",:{}/ \t'[");
+	size_t n = strcspn(text, ",:{}/'[" BLANKS);
 
 	return text[n] == '{' ? text + n : NULL;
 }
@@ -274,12 +286,14 @@ static int move_each(struct perfev_events *to, struct perfev_events *from, struc
 
 static int parse_item(struct scan *s, struct perfev_events *to)
 {
-	const char *open = group_name(s->text + s->at);
 	struct perfev_events *mine = NULL;
+	const char *open;
 	int r = perfev_events_new(&mine, s->err);
 
 	if (r < 0)
 		return r;
+	scan_blanks(s);
+	open = group_name(s->text + s->at);
 	s->events = mine;
 	if (open) {
 		s->at = (size_t)(open - s->text);
@@ -326,6 +340,8 @@ int perfev_events_parse_at(struct perfev_events **ret, const char *text,
 	s.sysfs = full.sysfs;
 	s.tracefs = full.tracefs;
 	r = parse_list(&s, events);
+	if (s.no_memory || (s.pmus && pmus_no_memory(s.pmus)))
+		r = error_memory(err);
 	perfev_pmus_free(s.pmus);
 	if (r < 0) {
 		perfev_events_free(events);

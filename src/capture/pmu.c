@@ -30,6 +30,7 @@
 #define DEVICES	 "bus/event_source/devices"
 #define PATH_MAX_ 1024
 #define PMUS_MAX  65536
+#define FILE_MAX  4200  /* the kernel gives one page at most */
 #define FILES_MAX 65536 /* in one folder of a PMU */
 
 struct slot {
@@ -44,79 +45,8 @@ struct perfev_pmus {
 	char *sysfs;
 	struct slot *slots;
 	size_t count, room;
+	bool no_memory;
 };
-
-/* ---- bits -------------------------------------------------------------------------------------------- */
-
-/* "config", "config1" ... up to the colon. */
-static const char *take_word(const char *text, unsigned *word)
-{
-	if (strncmp(text, "config", 6))
-		return NULL;
-	text += 6;
-	*word = 0;
-	if (*text >= '1' && *text <= '4')
-		*word = (unsigned)(*text++ - '0');
-	return *text == ':' ? text + 1 : NULL;
-}
-
-static const char *take_bit(const char *text, unsigned *bit)
-{
-	*bit = 0;
-	if (*text < '0' || *text > '9')
-		return NULL;
-	for (; *text >= '0' && *text <= '9'; text++) {
-		*bit = *bit * 10 + (unsigned)(*text - '0');
-		if (*bit > 63)
-			return NULL;
-	}
-	return text;
-}
-
-bool pmu_bits(struct pmu_bits *ret, const char *text)
-{
-	unsigned first, last;
-
-	ret->mask = 0;
-	text = take_word(text, &ret->word);
-	while (text) {
-		text = take_bit(text, &first);
-		if (!text)
-			return false;
-		last = first;
-		if (*text == '-')
-			text = take_bit(text + 1, &last);
-		if (!text || last < first)
-			return false;
-		ret->mask |= UINT64_MAX >> (63 - (last - first)) << first;
-		if (!*text)
-			return true;
-		text = *text == ',' ? text + 1 : NULL;
-	}
-	return false;
-}
-
-bool pmu_scatter(uint64_t *ret, uint64_t mask, uint64_t value)
-{
-	uint64_t word = 0;
-
-	for (; mask; mask &= mask - 1, value >>= 1)
-		if (value & 1)
-			word |= mask & (~mask + 1);
-	*ret = word;
-	return value == 0;
-}
-
-uint64_t pmu_gather(uint64_t mask, uint64_t word)
-{
-	uint64_t value = 0;
-	unsigned at;
-
-	for (at = 0; mask; mask &= mask - 1, at++)
-		if (word & mask & (~mask + 1))
-			value |= UINT64_C(1) << at;
-	return value;
-}
 
 /* ---- the files of one PMU ------------------------------------------------------------------------------ */
 
@@ -130,6 +60,7 @@ static ssize_t read_file(const struct files *f, char *text, size_t size, const c
 {
 	char path[PATH_MAX_];
 	va_list args;
+	ssize_t got;
 	int n = snprintf(path, sizeof(path), "%s/" DEVICES "/%s/", f->sysfs, f->pmu), more;
 
 	if (n < 0 || (size_t)n >= sizeof(path))
@@ -139,7 +70,13 @@ static ssize_t read_file(const struct files *f, char *text, size_t size, const c
 	va_end(args);
 	if (more < 0 || (size_t)(n + more) >= sizeof(path))
 		return -ENAMETOOLONG;
-	return sys_read_text(path, text, size);
+	got = sys_read_text(path, text, size);
+	/* what was cut may look like something else: "config:0-1" of "config:0-15" */
+	if (got >= 0 && (size_t)got + 1 >= size)
+		return -EFBIG;
+	while (got > 0 && strchr(" \t\r\n", text[got - 1]))
+		text[--got] = 0;
+	return got;
 }
 
 static char *keep(const struct files *f, const char *text)
@@ -220,7 +157,7 @@ static bool is_attribute(const char *name)
 
 static int read_event(const struct files *f, struct perfev_pmu_event *event, const char *name)
 {
-	char text[1024];
+	char text[FILE_MAX];
 
 	if (is_attribute(name) || read_file(f, text, sizeof(text), "events/%s", name) <= 0)
 		return 0;
@@ -299,30 +236,53 @@ static bool is_core_name(const char *name)
 	return false;
 }
 
+/* Tracers of CPUs that say in a cpumask which CPUs have them, and yet can follow a task. */
+static bool follows_tasks(const char *name)
+{
+	return !strncmp(name, "arm_spe_", 8);
+}
+
 static int read_cpus(const struct files *f, struct slot *slot, struct perfev_pmu *pmu)
 {
-	char text[4096];
+	char text[16384];
 	bool mask = read_file(f, text, sizeof(text), "cpumask") >= 0;
 
-	if (mask)
+	int r;
+
+	if (mask && !follows_tasks(pmu->name))
 		pmu->flags |= PERFEV_PMU_SYSTEM_WIDE;
+	else if (mask)
+		;
 	else if (read_file(f, text, sizeof(text), "cpus") >= 0)
 		pmu->flags |= PERFEV_PMU_CORE | PERFEV_PMU_PARTIAL;
 	else
 		text[0] = 0;
 	if (!(pmu->flags & PERFEV_PMU_SYSTEM_WIDE) && is_core_name(pmu->name))
 		pmu->flags |= PERFEV_PMU_CORE;
-	if (!text[0] || perfev_cpus_parse(&slot->cpus, &pmu->cpu_count, text, NULL) < 0)
+	if (!text[0])
 		return 0;
-	pmu->cpus = slot->cpus;
-	return 0;
+	r = perfev_cpus_parse(&slot->cpus, &pmu->cpu_count, text, NULL);
+	if (r == 0)
+		pmu->cpus = slot->cpus;
+	return r == -ENOMEM ? r : 0;
+}
+
+static bool read_type(const struct files *f, uint32_t *ret)
+{
+	uint64_t type;
+	char text[64];
+
+	if (read_file(f, text, sizeof(text), "type") <= 0 || !number_parse(text, strlen(text), &type) ||
+	    type > INT32_MAX)
+		return false;
+	*ret = (uint32_t)type;
+	return true;
 }
 
 static int read_pmu(const char *sysfs, struct slot *slot)
 {
 	struct files f = {sysfs, slot->name, &slot->arena};
 	struct perfev_pmu *pmu = arena_take(&slot->arena, sizeof(*pmu));
-	uint64_t type;
 	char text[256];
 	int r;
 
@@ -330,10 +290,8 @@ static int read_pmu(const char *sysfs, struct slot *slot)
 		return -ENOMEM;
 	memset(pmu, 0, sizeof(*pmu));
 	pmu->name = slot->name;
-	if (read_file(&f, text, sizeof(text), "type") <= 0 || !number_parse(text, strlen(text), &type) ||
-	    type > INT32_MAX)
+	if (!read_type(&f, &pmu->type))
 		return -ENOENT;
-	pmu->type = (uint32_t)type;
 	if (read_file(&f, text, sizeof(text), "identifier") <= 0)
 		text[0] = 0;
 	pmu->identifier = keep(&f, text);
@@ -445,14 +403,31 @@ const char *pmus_name(const struct perfev_pmus *pmus, size_t index)
 	return pmus->slots[index].name;
 }
 
+bool pmus_type(const struct perfev_pmus *pmus, size_t index, uint32_t *ret)
+{
+	const struct slot *slot = &pmus->slots[index];
+	struct files f = {pmus->sysfs, slot->name, NULL};
+
+	if (!slot->tried)
+		return read_type(&f, ret);
+	if (slot->pmu)
+		*ret = slot->pmu->type;
+	return slot->pmu != NULL;
+}
+
 const struct perfev_pmu *pmus_get(struct perfev_pmus *pmus, size_t index)
 {
 	struct slot *slot = &pmus->slots[index];
 
-	if (!slot->tried)
-		read_pmu(pmus->sysfs, slot);
+	if (!slot->tried && read_pmu(pmus->sysfs, slot) == -ENOMEM)
+		pmus->no_memory = true;
 	slot->tried = true;
 	return slot->pmu;
+}
+
+bool pmus_no_memory(const struct perfev_pmus *pmus)
+{
+	return pmus->no_memory;
 }
 
 static void drop_slot(struct slot *slot)
@@ -558,6 +533,18 @@ const struct perfev_pmu_event *pmu_event(const struct perfev_pmu *pmu, const cha
 			return &pmu->events[i];
 	}
 	return NULL;
+}
+
+bool pmu_sink(const char *sysfs, const struct perfev_pmu *pmu, const char *name, uint64_t *ret)
+{
+	struct files f = {sysfs ? sysfs : "/sys", pmu->name, NULL};
+	char text[64];
+	ssize_t n;
+
+	if (!*name || strchr(name, '/'))
+		return false;
+	n = read_file(&f, text, sizeof(text), "sinks/%s", name);
+	return n > 0 && number_parse(text, (size_t)n, ret);
 }
 
 const char *perfev_pmu_cap_value(const struct perfev_pmu *pmu, const char *name)

@@ -275,17 +275,17 @@ int tracefs_refused(int code, const char *tracefs, const char *what, struct perf
 {
 	if (code == -EACCES || code == -EPERM)
 		return error_set(err, -EACCES, PERFEV_WHY_CAPABILITY, ERROR_NOWHERE,
-				 "cannot find tracepoint %.100s: this user may not read %.100s; run as root, or "
+				 "cannot look up %.100s: this user may not read %.100s; run as root, or "
 				 "mount it with gid= and mode=",
 				 what, tracefs);
 	if (code == -ENOENT)
 		return error_set(err, -ENOENT, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
-				 "cannot find tracepoint %.100s: tracefs is not mounted; run mount -t tracefs "
+				 "cannot look up %.100s: tracefs is not mounted; run mount -t tracefs "
 				 "tracefs /sys/kernel/tracing",
 				 what);
 	if (code == -ENOMEM)
 		return error_memory(err);
-	return error_errno(err, code, "cannot find tracepoint %.100s: %.100s", what, tracefs);
+	return error_errno(err, code, "cannot look up %.100s: %.100s", what, tracefs);
 }
 
 int tracefs_unknown(const char *tracefs, const char *system, const char *name, struct perfev_error *err)

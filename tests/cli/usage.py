@@ -58,7 +58,7 @@ def test_not_built_yet():
         done = perfev(command)
         expect_code(done, 2)
         expect_in("not built yet", done.err)
-    for words in (["stat", "-I", "100", "--", "true"], ["record", "-z", "--", "true"],
+    for words in (["record", "-z", "--", "true"], ["record", "-e", "cs/call-graph=lbr/", "--", "true"],
                   ["report", "--pprof", "x"], ["dump"], ["dump", "--header"]):
         done = perfev(*words)
         expect_code(done, 2)

@@ -2,6 +2,8 @@
 /* The kernel for tests. Descriptors: events from 1000 on, files from 100000 on, one epoll set. */
 #include "kernel.h"
 
+#include "base/hash.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,18 +12,19 @@
 #define EVENT_FD  1000
 #define FILE_FD	  100000
 #define EPOLL_FD  99999
-#define FILES_MAX 512
+#define FILES_MAX 2048
 #define POLLS_MAX 4096
 
 struct fake fake;
 
 static struct file {
-	char path[128];
+	char path[200];
 	char *text; /* NULL: error */
 	int error;
 	uint32_t uid;
 	bool used;
 } files[FILES_MAX];
+static uint64_t hashes[FILES_MAX]; /* of their paths: whole machines are looked up here */
 
 static struct {
 	const struct file *file;
@@ -58,10 +61,11 @@ void fake_reset(void)
 
 static struct file *find_file(const char *path)
 {
+	uint64_t hash = hash_bytes(path, strlen(path));
 	int i;
 
 	for (i = 0; i < FILES_MAX; i++)
-		if (files[i].used && !strcmp(files[i].path, path))
+		if (hashes[i] == hash && files[i].used && !strcmp(files[i].path, path))
 			return &files[i];
 	return NULL;
 }
@@ -80,6 +84,7 @@ static struct file *make_file(const char *path)
 	memset(file, 0, sizeof(*file));
 	file->used = true;
 	strcpy(file->path, path);
+	hashes[file - files] = hash_bytes(path, strlen(path));
 	return file;
 }
 
@@ -516,7 +521,7 @@ static void list_table(const char *path, char *to, size_t size)
 	strcpy(to, " ");
 	for (i = 0; i < FILES_MAX; i++) {
 		const char *rest;
-		char name[140];
+		char name[220];
 
 		if (!files[i].used || !is_below(files[i].path, path, &rest))
 			continue;

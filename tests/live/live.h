@@ -28,7 +28,7 @@ PLAIN static void touch_pages(size_t count)
 	munmap(memory, count * 4096);
 }
 
-/* Of this thread's time on a CPU. */
+/* @ms of this thread on a CPU: not of the clock, since others may want the CPU too. */
 PLAIN static void burn_ms(long ms)
 {
 	struct timespec start, now;

@@ -272,6 +272,47 @@ static void test_modifiers(void **state)
 	assert_true(a.type == 3 && a.config == 0x10000 && a.exclude_kernel);
 }
 
+/* ---- names of libpfm4 --------------------------------------------------------------------------------------------- */
+
+static void test_pfm(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t type;
+		uint64_t config;
+		unsigned excluded; /* user 1, kernel 2, hypervisor 4 */
+	} rows[] = {
+		{"pfm:PERF_COUNT_HW_CPU_CYCLES", 0, 0, 0},   {"pfm:perf::PERF_COUNT_HW_INSTRUCTIONS:u", 0, 1, 6},
+		{"pfm:perf::PAGE-FAULTS:k", 1, 2, 5},	     {"pfm:perf_raw::r1a8", 4, 0x1a8, 0},
+		{"pfm:perf::L1-DCACHE-LOAD-MISSES", 3, 0x10000, 0},
+	};
+	struct perfev_events *events;
+	size_t i;
+
+	(void)state;
+	if (parse_all(&events, "cs,pfm:perf::CYCLES", &err) == -EOPNOTSUPP) {
+		assert_int_equal(err.where, 4);
+		assert_says("libpfm4 is not installed");
+		SKIP("libpfm4 is not installed");
+	}
+	perfev_events_free(events);
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct perf_event_attr a = parse(rows[i].text);
+
+		if (a.type != rows[i].type || a.config != rows[i].config ||
+		    (unsigned)(a.exclude_user | a.exclude_kernel << 1 | a.exclude_hv << 2) != rows[i].excluded || !a.disabled)
+			fail_msg("'%s': %u:0x%llx", rows[i].text, a.type, (unsigned long long)a.config);
+	}
+	assert_works(parse_all(&events, "{pfm:perf::CYCLES,cs}:D,pfm:perf::FAULTS", &err));
+	assert_int_equal(perfev_events_count(events), 3);
+	assert_int_equal(perfev_events_leader(events, 1), 0);
+	perfev_events_free(events);
+	assert_fails(parse_all(&events, "cs,pfm:nothing", &err), EINVAL);
+	assert_int_equal(err.where, 4);
+	assert_says("libpfm4 does not take 'nothing': event not found");
+	assert_fails(parse_all(&events, "pfm:", &err), EINVAL);
+}
+
 /* ---- lists and groups ---------------------------------------------------------------------------------------- */
 
 static void test_lists(void **state)
@@ -316,6 +357,38 @@ static void test_groups(void **state)
 	perfev_events_free(events);
 }
 
+/* Between words, as perf takes them. */
+static void test_blanks(void **state)
+{
+	static const char *const texts[] = {
+		"cs:u,{cycles,faults}:D", " cs:u , {cycles,faults} :D ", "\tcs :u,\n{ cycles , faults }: D\n",
+		"cs: u,{cycles ,faults }:D",
+	};
+	static const char *const terms[] = {"cs/period=5,name=x/u", "cs/ period = 5 , name = x /u", "cs/period=5 ,\tname='x' / :u"};
+	struct perfev_events *events;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (parse_all(&events, texts[i], &err) < 0)
+			fail_msg("'%s': %s", texts[i], err.text);
+		assert_int_equal(perfev_events_count(events), 3);
+		assert_string_equal(perfev_event_name(perfev_events_at(events, 0)), "cs:u");
+		assert_string_equal(perfev_event_name(perfev_events_at(events, 2)), "faults");
+		assert_int_equal(perfev_events_leader(events, 2), 1);
+		assert_int_equal(perfev_event_attr(perfev_events_at(events, 1))->pinned, 1);
+		perfev_events_free(events);
+	}
+	for (i = 0; i < sizeof(terms) / sizeof(terms[0]); i++) {
+		if (parse_all(&events, terms[i], &err) < 0)
+			fail_msg("'%s': %s", terms[i], err.text);
+		assert_string_equal(perfev_event_name(perfev_events_at(events, 0)), "x");
+		assert_int_equal(perfev_event_attr(perfev_events_at(events, 0))->sample_period, 5);
+		assert_int_equal(perfev_event_attr(perfev_events_at(events, 0))->exclude_kernel, 1);
+		perfev_events_free(events);
+	}
+}
+
 /* ---- mistakes ------------------------------------------------------------------------------------------------- */
 
 static void test_mistakes(void **state)
@@ -341,8 +414,15 @@ static void test_mistakes(void **state)
 		{"cycles:,cs", 8, PERFEV_WHY_SYNTAX, "a modifier is missing"},
 		{"cycles:pppp", 11, PERFEV_WHY_SYNTAX, "more than three p"},
 		{"cycles:u:k", 9, PERFEV_WHY_SYNTAX, "unknown modifier"},
-		{"cycles u", 7, PERFEV_WHY_SYNTAX, "a comma, or the end"},
-		{" cycles", 1, PERFEV_WHY_SYNTAX, "missing before"},
+		{"cycles u", 8, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"cycles:u k", 10, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{" ", 2, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{"cs, ", 5, PERFEV_WHY_SYNTAX, "an event is missing"},
+		{" ,cs", 2, PERFEV_WHY_SYNTAX, "missing before"},
+		{"cs / period=1/", 4, PERFEV_WHY_SYNTAX, "a comma, or the end"},
+		{"cs/period=1 2/", 13, PERFEV_WHY_SYNTAX, "slash"},
+		{"cs/name=a b/", 11, PERFEV_WHY_SYNTAX, "slash"},
+		{"{cs} {cs}", 6, PERFEV_WHY_SYNTAX, "a comma, or the end"},
 		{"cpu/event=1/", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cpu'"},
 		{"cycles/", 8, PERFEV_WHY_SYNTAX, "a term is missing"},
 		{"{}", 2, PERFEV_WHY_SYNTAX, "missing before"},
@@ -365,7 +445,8 @@ static void test_mistakes(void **state)
 		{"4", 1, PERFEV_WHY_UNKNOWN_EVENT, "'4'"},
 		{"4294967296:1", 1, PERFEV_WHY_UNKNOWN_EVENT, "4294967296"},
 		{"4:18446744073709551616", 3, PERFEV_WHY_SYNTAX, "64 bits"},
-		{"cs\n", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cs?'"},
+		{"cs\r", 1, PERFEV_WHY_UNKNOWN_EVENT, "'cs?'"},
+		{"cs\nfaults", 4, PERFEV_WHY_SYNTAX, "a comma, or the end"},
 	};
 	struct perfev_events *events = NULL;
 	size_t i;
@@ -510,8 +591,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_names_of_attrs),
 	cmocka_unit_test(test_numbers),
 	cmocka_unit_test(test_modifiers),
+	cmocka_unit_test(test_pfm),
 	cmocka_unit_test(test_lists),
 	cmocka_unit_test(test_groups),
+	cmocka_unit_test(test_blanks),
 	cmocka_unit_test(test_mistakes),
 	cmocka_unit_test(test_long_texts),
 	cmocka_unit_test(test_one_event),

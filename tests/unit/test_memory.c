@@ -2,8 +2,10 @@
 /* Memory that runs out: each allocation of each piece of work fails once. The work says -ENOMEM or does
  * without, nothing is left behind, and what it was done on can be used and freed. */
 #include "feeding.h"
+#include "machine.h"
 #include "recording.h"
 
+#include "capture/event.h"
 #include "fake/kernel.h"
 
 #include <perfev/perfev.h>
@@ -122,6 +124,141 @@ static int parse_events(void)
 	perfev_events_free(more);
 	perfev_event_free(event);
 	return r;
+}
+
+/* ---- event text on another machine ------------------------------------------------------------------------- */
+
+static const struct perfev_parse_opts there = {sizeof(there), "/there/sys", "/there/tracing"};
+static const char *text_there;
+static size_t count_there; /* of events that it means; 0: to be counted */
+
+static bool put_there(void *context, const char *path, const char *text)
+{
+	char full[300];
+
+	(void)context;
+	snprintf(full, sizeof(full), "/there/%s", path);
+	fake_file(full, text);
+	return true;
+}
+
+static int parse_there(void)
+{
+	struct perfev_events *list = NULL;
+	char text[1000];
+	size_t i;
+	int r = perfev_events_parse_at(&list, text_there, &there, &err);
+
+	for (i = 0; r >= 0 && i < perfev_events_count(list); i++)
+		r = event_format_at(text, sizeof(text), perfev_events_at(list, i), &there, &err);
+	if (r >= 0 && !count_there)
+		count_there = perfev_events_count(list);
+	if (r >= 0) /* none is overlooked */
+		assert_int_equal(perfev_events_count(list), count_there);
+	perfev_events_free(list);
+	assert_int_equal(fake_left(), 0);
+	return r < 0 ? r : 0;
+}
+
+static int list_pmus(void)
+{
+	struct perfev_pmus *pmus = NULL;
+	int r = perfev_pmus_read(&pmus, there.sysfs, &err);
+
+	perfev_pmus_free(pmus);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static int probe_lines;
+
+static int take_probe(const char *path, const char *text)
+{
+	long in = fail_in; /* the kernel has memory of its own */
+	char name[64], id[200];
+
+	(void)path;
+	if (sscanf(text + 1, ":perfev/%63s", name) != 1)
+		return -EINVAL;
+	snprintf(id, sizeof(id), "/there/tracing/events/perfev/%s/id", name);
+	if (text[0] == '-') {
+		fake_remove(id);
+		probe_lines--;
+		return 0;
+	}
+	fail_in = -1;
+	fake_file(id, "5");
+	fail_in = in;
+	probe_lines++;
+	return 0;
+}
+
+static int probe_there(void)
+{
+	struct perfev_events *list = NULL;
+	int r = perfev_events_parse_at(&list, "kprobe:f:u,{uprobe:/x:1,cs}", &there, &err);
+
+	perfev_events_free(list);
+	assert_int_equal(probe_lines, 0);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static int make_events(void)
+{
+	struct perfev_event *list[5] = {NULL};
+	int r = perfev_event_hardware(&list[0], 0, &err), i;
+
+	if (r == 0)
+		r = perfev_event_breakpoint(&list[1], 16, 0, HW_BREAKPOINT_W, &err);
+	if (r == 0)
+		r = perfev_event_kprobe(&list[2], "f", 1, true, &err);
+	if (r == 0)
+		r = perfev_event_uprobe(&list[3], "/x", 1, 2, true, &err);
+	if (r == 0)
+		r = perfev_event_tracepoint(&list[4], "s", "t", &err);
+	for (i = 0; i < 5; i++)
+		perfev_event_free(list[i]);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static void test_event_text(void **state)
+{
+	static const char *const texts[][2] = {
+		{"alderlake", "{cycles,instructions}:S,topdown-retiring"},
+		{"alderlake", "cpu_core/mem-loads,ldlat=3,cpu=cpu_atom,cpu=1/P"},
+		{"alderlake", "uprobe:/x:0x10(1)/name=n/,kretprobe:f+1"},
+		{"zen", "energy-pkg,amd_umc/event=1/"},
+		{"big-little", "cs_etm/@tmc_etr0/,arm_spe//"},
+		{"power", "hv_24x7/PM_PB_CYC__PHYS_CHIP,chip=1/"},
+		{"xeon", "sched:sched_*:k,mem:0x10:w/name='x y'/"},
+	};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		fake_reset();
+		assert_true(machine_read(texts[i][0], put_there, NULL));
+		text_there = texts[i][1];
+		count_there = 0;
+		assert_works(parse_there());
+		run_out(text_there, parse_there);
+	}
+	run_out("PMUs", list_pmus);
+	fake_reset();
+	fake_file("/there/sys/bus/event_source/devices/software/type", "1");
+	fake.on_append = take_probe;
+	run_out("probes of tracefs", probe_there);
+	fake_file("/sys/bus/event_source/devices/kprobe/type", "6");
+	fake_file("/sys/bus/event_source/devices/kprobe/format/retprobe", "config:0");
+	fake_file("/sys/bus/event_source/devices/uprobe/type", "7");
+	fake_file("/sys/bus/event_source/devices/uprobe/format/retprobe", "config:0");
+	fake_file("/sys/bus/event_source/devices/uprobe/format/ref_ctr_offset", "config:32-63");
+	fake_file("/proc/self/mounts", "t /t tracefs rw 0 0\n");
+	fake_file("/t/events/s/t/id", "9");
+	run_out("events without text", make_events);
+	fake_reset();
 }
 
 static struct perfev_events *events;
@@ -579,6 +716,7 @@ static void test_symbols(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_event_text),
 	cmocka_unit_test(test_capture),
 	cmocka_unit_test(test_tracepoints),
 	cmocka_unit_test(test_files),

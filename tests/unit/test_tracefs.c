@@ -107,7 +107,7 @@ static void test_no_right(void **state)
 	fake_error("/t/events/sched/sched_switch/format", -EACCES);
 	assert_fails(perfev_tracepoint_find(&tp, "sched:sched_switch", NULL, &err), EACCES);
 	assert_int_equal(err.why, PERFEV_WHY_CAPABILITY);
-	assert_says("cannot find tracepoint sched:sched_switch: this user may not read /t; run as root, or mount it with gid= and mode=");
+	assert_says("cannot look up sched:sched_switch: this user may not read /t; run as root, or mount it with gid= and mode=");
 	fake_error("/t/events/sched/sched_switch/format", -EIO);
 	assert_fails(perfev_tracepoint_find(&tp, "sched:sched_switch", NULL, &err), EIO);
 }
