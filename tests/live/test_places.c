@@ -99,8 +99,8 @@ static uint64_t count(const char *text, const struct perfev_parse_opts *opts, vo
 	struct perfev_reading reading;
 	int r = perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err);
 
+	perfev_event_free(event); /* the counter has its own */
 	if (r < 0) {
-		perfev_event_free(event);
 		skip_when_refused(r);
 		fail_msg("'%s': %s", text, err.text);
 	}
@@ -110,7 +110,6 @@ static uint64_t count(const char *text, const struct perfev_parse_opts *opts, vo
 	work(); /* while it is stopped */
 	assert_works(perfev_counter_read(counter, &reading, &err));
 	perfev_counter_close(counter);
-	perfev_event_free(event);
 	return reading.count;
 }
 
@@ -199,6 +198,7 @@ static void test_reads_alone(void **state)
 	event = parse(text, NULL);
 	assert_fails(perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err), EINVAL);
 	assert_says("cannot open mem:");
+	assert_says("x86 cannot watch for reads alone, only for writes, or for both; use :rw");
 	perfev_event_free(event);
 #else
 	(void)state;
