@@ -70,16 +70,17 @@ int perfev_set_stop(struct perfev_set *set, struct perfev_error *err)
 	return members_control(&set->members, PERF_EVENT_IOC_DISABLE, "stop", err);
 }
 
-/* On a CPU where its cgroup has not run, an event may show the time since boot as its own (Linux 6.18). */
+/* An event of a cgroup that is running when it is opened counts right, but its times begin when the machine
+ * did (Linux 6.18): what is more than can be is taken off both. */
 static void check_times(const struct perfev_set *set, struct perfev_reading *reading)
 {
-	uint64_t since = (uint64_t)(sys_now_ms() - set->opened_ms) + 1000;
+	uint64_t since = (uint64_t)(sys_now_ms() - set->opened_ms) * 1000000, excess;
 
-	if (reading->enabled_ns / 1000000 <= since)
+	if (reading->enabled_ns < since + 1000000000)
 		return;
-	reading->enabled_ns = reading->running_ns = 0;
-	reading->status = PERFEV_NOT_COUNTED;
-	reading->why = PERFEV_WHY_COUNTERS;
+	excess = reading->enabled_ns - since;
+	reading->enabled_ns -= excess;
+	reading->running_ns -= excess < reading->running_ns ? excess : reading->running_ns;
 }
 
 int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfev_reading *ret,
