@@ -31,6 +31,7 @@ struct stat_work {
 	uint64_t done;
 	uint64_t started, last_interval; /* ns */
 	size_t cpus; /* online, when it was looked last */
+	bool told_cpus;
 	int signals;
 	bool stopped;
 	struct child child;
@@ -284,19 +285,21 @@ static int print_interval(struct stat_work *work, const struct perfev_set *set, 
 
 /* ---- running -------------------------------------------------------------------------------------------- */
 
-/* A CPU that was away has its events off when it comes back. */
-static void look_at_cpus(struct stat_work *work, struct perfev_set *set)
+/* The kernel takes events away from a CPU that goes offline, for good: their counts stay what they were. */
+static void look_at_cpus(struct stat_work *work)
 {
+	const struct session *s = &work->options->session;
 	int32_t *cpus;
 	size_t count;
 
-	if (work->options->session.on.kind == PERFEV_TARGET_TASK ||
-	    work->options->session.on.kind == PERFEV_TARGET_PROCESS ||
+	if (s->on.kind == PERFEV_TARGET_TASK || s->on.kind == PERFEV_TARGET_PROCESS ||
 	    perfev_cpus_online(&cpus, &count, NULL) < 0)
 		return;
 	free(cpus);
-	if (count > work->cpus && work->cpus)
-		perfev_set_start(set, NULL);
+	if (count < work->cpus && !work->told_cpus) {
+		note("a CPU went offline meanwhile: what it counted until then is kept, and no more comes of it");
+		work->told_cpus = true;
+	}
 	work->cpus = count;
 }
 
@@ -332,7 +335,7 @@ static int wait_until_done(struct stat_work *work, struct perfev_set *set)
 			break;
 		if (session_ended(s))
 			break;
-		look_at_cpus(work, set);
+		look_at_cpus(work);
 		if (interval && now_ns() >= work->last_interval + interval)
 			r = print_interval(work, set, false);
 		else
