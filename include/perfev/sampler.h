@@ -30,6 +30,9 @@ struct perfev_sampler_opts {
 	uint32_t partial;    /* not 0: events that cannot be opened are left out */
 	const size_t *leaders; /* for each event the index of its group's leader, its own when it is alone
 				* (perfev_events_leader()); NULL: each is alone */
+	uint32_t overwrite; /* not 0: rings are never full, the newest records take the place of the oldest
+			     * [4.7]: perfev_sampler_pause() */
+	uint32_t apart;	    /* not 0: each event has rings of its own, as many as it has places */
 };
 
 struct perfev_sampler;
@@ -62,6 +65,18 @@ PERFEV_API int perfev_sampler_start(struct perfev_sampler *sampler, struct perfe
 PERFEV_API int perfev_sampler_stop(struct perfev_sampler *sampler, struct perfev_error *err);
 
 /*
+ * perfev_sampler_pause(), perfev_sampler_resume() - records that would be written meanwhile are dropped, and not
+ * counted as lost [4.7]
+ * With opts.overwrite the rings are read while they are paused, as a snapshot of the last of what happened:
+ * perfev_sampler_next() gives the newest record of each ring first (perfev_order_... puts them in order), and
+ * each pass gives all that is there.
+ * Return: 0; a negative errno.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_sampler_pause(struct perfev_sampler *sampler, struct perfev_error *err);
+PERFEV_API int perfev_sampler_resume(struct perfev_sampler *sampler, struct perfev_error *err);
+
+/*
  * perfev_sampler_wait() - sleep until there are records
  * Looks at the rings before it sleeps. @timeout_ms: -1 is no limit, 0 does not sleep.
  * Return: 1 there are records; 0 the time is over, or every target has ended and all has been read
@@ -77,7 +92,7 @@ PERFEV_API bool perfev_sampler_ended(const struct perfev_sampler *sampler);
  * perfev_sampler_next() - the next record, ring after ring
  * The record's bytes live until perfev_sampler_release(). A pass over the rings shows what was in
  * them when the pass came to each; it ends with 0, and the next call begins a new pass.
- * Return: 1 a record; 0 the end of the pass; -EBADMSG (why CORRUPT) when a ring holds what cannot
+ * Return: 1 a record; 0 the end of the pass; -EBUSY rings that are written over are not paused; -EBADMSG (why CORRUPT) when a ring holds what cannot
  * be: that ring is passed over up to its head.
  */
 PERFEV_API int perfev_sampler_next(struct perfev_sampler *sampler, struct perfev_record *ret,

@@ -80,11 +80,11 @@ void members_close(struct members *members)
 	memset(members, 0, sizeof(*members));
 }
 
-static int make_plan(struct members *members, struct perfev_target on, bool rings,
+static int make_plan(struct members *members, struct perfev_target on, const struct members_opts *opts,
 		     struct perfev_error *err)
 {
 	struct plan_event *all = calloc(members->count, sizeof(*all));
-	struct plan_events events = {all, members->count, rings};
+	struct plan_events events = {all, members->count, opts->rings, opts->apart};
 	size_t i;
 	int r;
 
@@ -264,7 +264,7 @@ int members_open(struct members *members, struct perfev_target on, const struct 
 
 	for (tries = 0; tries < TRIES_MAX; tries++) {
 		close_rows(members);
-		r = make_plan(members, on, opts->rings, err);
+		r = make_plan(members, on, opts, err);
 		if (r == 0)
 			r = open_rows(members, opts, err);
 		if (r == BROKEN) {

@@ -28,7 +28,7 @@ struct members {
 struct members_opts {
 	uint32_t may_drop;
 	bool partial; /* members that cannot be opened are left out */
-	bool rings;
+	bool rings, apart;
 };
 
 /* members_init() - copies of events. @leaders may be NULL: each on its own. */

@@ -185,7 +185,7 @@ static int add_place(struct plan *plan, const struct plan_events *events, int32_
 	size_t base = plan->count, i;
 
 	for (i = 0; i < events->count; i++) {
-		struct plan_row row = {(uint32_t)i, pid, cpu, -1, ring};
+		struct plan_row row = {(uint32_t)i, pid, cpu, -1, events->apart ? ring + (uint32_t)i : ring};
 		size_t leader = events->items[i].leader;
 
 		if (!belongs_on(events->items[i].event, cpu, first))
@@ -200,18 +200,18 @@ static int add_place(struct plan *plan, const struct plan_events *events, int32_
 
 static int cross(struct plan *plan, const struct plan_events *events, const struct axes *axes)
 {
-	size_t id, cpu;
+	size_t id, cpu, each = events->apart ? events->count : 1;
 
 	for (id = 0; id < axes->id_count; id++)
 		for (cpu = 0; cpu < axes->cpu_count; cpu++) {
 			/* one ring a CPU, or one a thread when there is no CPU */
-			size_t ring = axes->cpus[cpu] >= 0 ? cpu : id;
+			size_t ring = (axes->cpus[cpu] >= 0 ? cpu : id) * each;
 
 			if (add_place(plan, events, axes->ids[id], axes->cpus[cpu],
 				      !axes->first || axes->first[cpu], (uint32_t)ring) < 0)
 				return -ENOMEM;
-			if (ring >= plan->ring_count)
-				plan->ring_count = (uint32_t)ring + 1;
+			if (ring + each > plan->ring_count)
+				plan->ring_count = (uint32_t)(ring + each);
 		}
 	return 0;
 }

@@ -34,11 +34,13 @@ struct plan_event {
 	bool inherit;
 };
 
-/* @rings: events with attr.inherit must be bound to CPUs, because they are to be mapped. */
+/* @rings: events with attr.inherit must be bound to CPUs, because they are to be mapped.
+ * @apart: each event has rings of its own. */
 struct plan_events {
 	const struct plan_event *items;
 	size_t count;
 	bool rings;
+	bool apart;
 };
 
 int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_target on,

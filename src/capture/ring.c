@@ -8,6 +8,10 @@
  * the end, but the rest may. Between two releases less than a ring's size is handed out, so at most one
  * record straddles, and one bounce buffer is enough for all views to stay valid.
  *
+ * Backward rings are never full: the head goes down, each record lies in front of the one before, and the
+ * oldest are written over from their end on. They are read while the kernel's output is paused, from the head
+ * upwards through as many bytes as the ring has, or as were ever written.
+ *
  * Order: head is loaded with acquire before records are read, tail is stored with release after.
  */
 #include "ring.h"
@@ -21,7 +25,7 @@
 #define RECORD_MAX 65536
 
 /* 64-bit loads are not single ones everywhere: where they are not, the halves are read until they
- * agree. The kernel moves the head upwards only. */
+ * agree. The kernel moves the head one way only. */
 static uint64_t load_position(const uint64_t *at)
 {
 #if UINTPTR_MAX == UINT64_MAX
@@ -65,7 +69,7 @@ int ring_attach(struct ring *ring, struct perf_event_mmap_page *page, const void
 	return 0;
 }
 
-int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number)
+int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number, bool backward)
 {
 	size_t page_size = sys_page_size();
 	struct perf_event_mmap_page *page;
@@ -74,7 +78,8 @@ int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number)
 
 	if (bytes > SIZE_MAX - page_size)
 		return -ENOMEM;
-	r = sys_mmap(&at, page_size + (size_t)bytes, true, fd, 0);
+	/* of what nobody may write the kernel knows that there is no tail to wait for */
+	r = sys_mmap(&at, page_size + (size_t)bytes, !backward, fd, 0);
 	if (r < 0)
 		return r;
 	page = at;
@@ -87,6 +92,7 @@ int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number)
 		return r;
 	}
 	ring->mapped = page_size + (size_t)bytes;
+	ring->backward = backward;
 	return 0;
 }
 
@@ -100,13 +106,27 @@ void ring_unmap(struct ring *ring)
 
 bool ring_has_data(const struct ring *ring)
 {
-	return ring->page && load_position(&ring->page->data_head) != ring->tail;
+	uint64_t head = ring->page ? load_position(&ring->page->data_head) : 0;
+
+	return ring->page && head != (ring->backward ? ring->given : ring->tail);
+}
+
+/* All that is there, from the newest on. It began at 0, which is above every head. */
+static bool begin_backward(struct ring *ring)
+{
+	uint64_t newest = load_position(&ring->page->data_head), written = 0 - newest;
+
+	ring->tail = ring->given = newest;
+	ring->head = newest + (written < ring->size ? written : ring->size);
+	return ring->head != ring->tail;
 }
 
 bool ring_begin(struct ring *ring)
 {
 	if (!ring->page)
 		return false;
+	if (ring->backward)
+		return begin_backward(ring);
 	ring->head = load_position(&ring->page->data_head);
 	return ring->head != ring->tail;
 }
@@ -154,6 +174,10 @@ int ring_next(struct ring *ring, struct perfev_record *ret)
 	if (ring->head == ring->tail)
 		return 0;
 	size = record_size(ring, at);
+	if (!size && ring->backward) { /* the oldest, of which a part is left */
+		ring->tail = ring->head;
+		return 0;
+	}
 	if (!size) {
 		ring->tail = ring->head;
 		return -EBADMSG;
@@ -175,7 +199,7 @@ int ring_next(struct ring *ring, struct perfev_record *ret)
 
 void ring_release(struct ring *ring)
 {
-	if (ring->given == ring->tail)
+	if (ring->backward || ring->given == ring->tail)
 		return;
 	ring->given = ring->tail;
 	store_position(&ring->page->data_tail, ring->tail);

@@ -17,17 +17,19 @@ struct ring {
 	uint32_t number;
 	uint64_t lost_said;    /* summed over LOST records */
 	uint64_t lost_samples; /* over LOST_SAMPLES records */
+	bool backward;	       /* the kernel writes over what is old, from the end to the beginning */
 };
 
 /* ring_map() - map the ring of an event
  * @bytes: of data, a power of two of at least a page. Return: 0, or a negative errno of mmap(2). */
-int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number);
+int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number, bool backward);
 /* ring_attach() - the same of a control page that is there already: for tests. */
 int ring_attach(struct ring *ring, struct perf_event_mmap_page *page, const void *data,
 		uint64_t bytes, uint32_t number);
 void ring_unmap(struct ring *ring);
 
-/* ring_begin() - a pass: what is there now. Returns whether there is anything. */
+/* ring_begin() - a pass: what is there now. Returns whether there is anything. A backward ring must be
+ * paused until the pass has ended: the newest record comes first, and what was written over in part ends it. */
 bool ring_begin(struct ring *ring);
 bool ring_has_data(const struct ring *ring);
 /* ring_next() - 1 a record, which lives until ring_release(); 0 the end of the pass; -EBADMSG. */

@@ -38,6 +38,7 @@ static void complete_attrs(struct perfev_sampler *sampler)
 		struct perf_event_attr *attr = &sampler->members.items[i].attr;
 
 		attr->sample_id_all = 1;
+		attr->write_backward = sampler->backward;
 		if (sampler->members.count > 1)
 			attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
 		if (!(attr->sample_type & PERF_SAMPLE_READ))
@@ -144,7 +145,7 @@ static int map_row(struct perfev_sampler *sampler, size_t row, uint64_t bytes, s
 
 	if (owner < 0) {
 		sampler->polled[number] = (int)row;
-		r = ring_map(&sampler->rings[number], m->fds[row], bytes, number);
+		r = ring_map(&sampler->rings[number], m->fds[row], bytes, number, sampler->backward);
 		return r < 0 ? explain_map(sampler, row, r, bytes, err) : 0;
 	}
 	r = sys_ioctl(m->fds[row], PERF_EVENT_IOC_SET_OUTPUT, (unsigned long)(long)m->fds[owner]);
@@ -191,7 +192,7 @@ static int open_rings(struct perfev_sampler *sampler, const struct perfev_event 
 		      struct perfev_target on, const struct perfev_sampler_opts *opts,
 		      struct perfev_error *err)
 {
-	struct members_opts how = {opts->may_drop, opts->partial, true};
+	struct members_opts how = {opts->may_drop, opts->partial, true, opts->apart};
 	uint64_t bytes = round_ring(opts->ring_bytes);
 	int r;
 
@@ -292,6 +293,7 @@ static int build(struct perfev_sampler *sampler, const struct perfev_event *cons
 	if (r < 0)
 		return r;
 	read_groups(&sampler->members);
+	sampler->backward = opts->overwrite;
 	complete_attrs(sampler);
 	r = open_rings(sampler, events, on, opts, err);
 	if (r == 0)
@@ -433,11 +435,45 @@ int perfev_sampler_fd(const struct perfev_sampler *sampler)
 	return sampler->epoll_fd;
 }
 
+/* ---- pausing -------------------------------------------------------------------------------------------- */
+
+static int pause_rings(struct perfev_sampler *sampler, unsigned long on, struct perfev_error *err)
+{
+	uint32_t i;
+
+	for (i = 0; i < sampler->ring_count; i++) {
+		int r;
+
+		if (sampler->polled[i] < 0 || !sampler->rings[i].page)
+			continue;
+		r = sys_ioctl(sampler->members.fds[sampler->polled[i]], PERF_EVENT_IOC_PAUSE_OUTPUT, on);
+		if (r < 0)
+			return error_errno(err, r, "cannot %s ring %u", on ? "pause" : "resume", i);
+	}
+	sampler->paused = on;
+	sampler->current = 0;
+	sampler->in_ring = false;
+	return 0;
+}
+
+int perfev_sampler_pause(struct perfev_sampler *sampler, struct perfev_error *err)
+{
+	return pause_rings(sampler, 1, err);
+}
+
+int perfev_sampler_resume(struct perfev_sampler *sampler, struct perfev_error *err)
+{
+	return pause_rings(sampler, 0, err);
+}
+
 /* ---- records -------------------------------------------------------------------------------------------- */
 
 int perfev_sampler_next(struct perfev_sampler *sampler, struct perfev_record *ret,
 			struct perfev_error *err)
 {
+	if (sampler->backward && !sampler->paused)
+		return error_set(err, -EBUSY, PERFEV_WHY_BUSY, ERROR_NOWHERE,
+				 "cannot read rings that are written over meanwhile; pause the sampler first");
 	while (sampler->current < sampler->ring_count) {
 		struct ring *ring = &sampler->rings[sampler->current];
 		int r;

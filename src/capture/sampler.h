@@ -16,6 +16,8 @@ struct perfev_sampler {
 	int *polled; /* for each ring, the row that is in the epoll set; -1 */
 	int epoll_fd;
 	uint32_t live;	  /* rings that may still get records */
+	bool backward;	  /* rings that are written over */
+	bool paused;
 	uint32_t current; /* ring of the pass */
 	bool in_ring;	  /* the pass has begun this ring */
 	struct {

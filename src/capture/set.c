@@ -23,7 +23,7 @@ int perfev_set_open(struct perfev_set **ret, const struct perfev_events *events,
 		    struct perfev_error *err)
 {
 	struct perfev_set_opts full;
-	struct members_opts how = {0, false, false};
+	struct members_opts how = {0};
 	struct perfev_set *set;
 	size_t i;
 	int r = opts_copy(&full, sizeof(full), opts, err);

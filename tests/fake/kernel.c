@@ -165,6 +165,15 @@ bool fake_write(struct fake_event *event, const void *record, size_t size)
 	if (!owner)
 		abort();
 	bytes = owner->mapped - FAKE_PAGE;
+	if (owner->paused)
+		return false;
+	if (owner->attr.write_backward) { /* never full, and downwards */
+		owner->page->data_head -= size;
+		for (i = 0; i < size; i++)
+			owner->data[(owner->page->data_head + i) & (bytes - 1)] = from[i];
+		event->ready = owner->ready = true;
+		return true;
+	}
 	if (bytes - (owner->page->data_head - owner->page->data_tail) <= size) {
 		event->lost++;
 		return false;
@@ -255,6 +264,8 @@ int sys_ioctl(int fd, unsigned request, unsigned long argument)
 		return set_output(event, (int)argument);
 	else if (request == PERF_EVENT_IOC_ID)
 		memcpy((void *)argument, &event->id, sizeof(event->id));
+	else if (request == PERF_EVENT_IOC_PAUSE_OUTPUT)
+		event->paused = argument;
 	else if (request != PERF_EVENT_IOC_SET_FILTER)
 		return -ENOTTY;
 	return 0;
@@ -267,7 +278,8 @@ int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 	int r;
 
 	if (!event || offset || event->page || event->output >= 0 || size < FAKE_PAGE ||
-	    (bytes & (bytes - 1)) || (event->attr.inherit && event->cpu == -1) || !writable)
+	    (bytes & (bytes - 1)) || (event->attr.inherit && event->cpu == -1) ||
+	    writable == (bool)event->attr.write_backward)
 		return -EINVAL;
 	r = fake.on_map ? fake.on_map(event, size) : 0;
 	if (r < 0)

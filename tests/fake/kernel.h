@@ -28,6 +28,7 @@ struct fake_event {
 	unsigned char *data;
 	size_t mapped;
 	int output; /* the descriptor whose ring it writes to; -1: its own */
+	bool paused; /* its ring */
 	bool ready; /* a wake-up that nobody has seen */
 };
 

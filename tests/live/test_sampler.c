@@ -226,7 +226,45 @@ static void test_nothing_is_left_behind(void **state)
 	assert_int_equal(event_mappings(), 0);
 }
 
+/* The last faults of many, as the kernel keeps them. */
+static void test_the_last_of_what_happened(void **state)
+{
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = 4096, .overwrite = 1};
+	struct perfev_event *event = sampling_event("page-faults:u", 1);
+	struct perfev_sampler *sampler = NULL;
+	const struct perfev_event *list[1];
+	struct perf_event_attr *attr = perfev_event_attr(event);
+	struct perfev_record record;
+	struct perfev_sample sample;
+	uint64_t last = UINT64_MAX;
+	int n = 0, bytes = 0;
+
+	(void)state;
+	attr->sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR;
+	list[0] = event;
+	need(PERFEV_CAN_SAMPLE);
+	assert_works(perfev_sampler_open(&sampler, list, 1, perfev_on_self(), &opts, &err));
+	perfev_event_free(event);
+	assert_works(perfev_sampler_start(sampler, &err));
+	touch_pages(2000);
+	assert_works(perfev_sampler_stop(sampler, &err));
+	assert_works(perfev_sampler_pause(sampler, &err));
+	while (perfev_sampler_next(sampler, &record, &err) > 0) {
+		bytes += (int)record.size;
+		if (record.type != PERF_RECORD_SAMPLE)
+			continue;
+		assert_works(perfev_sample_decode(&sample, &record, perfev_sampler_layout(sampler, &record), &err));
+		assert_true(sample.time <= last);
+		last = sample.time;
+		n++;
+	}
+	assert_in_range(n, (int)perfev_sampler_ring_bytes(sampler) / 24 - 3, (int)perfev_sampler_ring_bytes(sampler) / 24);
+	assert_in_range(bytes, (int)perfev_sampler_ring_bytes(sampler) - 48, (int)perfev_sampler_ring_bytes(sampler));
+	perfev_sampler_close(sampler);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_the_last_of_what_happened),
 	cmocka_unit_test(test_each_fault_is_a_sample),
 	cmocka_unit_test(test_what_is_lost_is_counted),
 	cmocka_unit_test(test_a_child_from_exec_to_its_end),

@@ -276,7 +276,7 @@ static int open_set(void)
 static int open_sampler(void)
 {
 	const struct perfev_event *list[2] = {perfev_events_at(events, 0), perfev_events_at(events, 1)};
-	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 16, 0, 0, NULL};
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = 1 << 16};
 	struct perfev_sampler *sampler = NULL;
 	int r = perfev_sampler_open(&sampler, list, 2, perfev_on_all_cpus(), &opts, &err);
 

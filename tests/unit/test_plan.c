@@ -32,7 +32,7 @@ static int teardown(void **state)
 static struct plan make(const struct plan_event *list, size_t count, bool rings,
 			struct perfev_target on)
 {
-	struct plan_events events = {list, count, rings};
+	struct plan_events events = {.items = list, .count = count, .rings = rings};
 	struct plan plan;
 
 	if (plan_make(&plan, &events, on, &err) < 0)
@@ -148,7 +148,7 @@ static void test_groups(void **state)
 	static const struct plan_event grouped[] = {
 		{&plain, 0, false}, {&plain, 0, false}, {&plain, 2, false}, {&plain, 2, false}};
 	static const int32_t two[] = {0, 2};
-	struct plan_events events = {grouped, 4, false};
+	struct plan_events events = {.items = grouped, .count = 4, .rings = false};
 	struct perfev_target on = perfev_on_all_cpus();
 	struct plan plan;
 
@@ -207,6 +207,21 @@ static void test_once_a_package(void **state)
 	fake_remove("/sys/devices/system/cpu/cpu2/topology/physical_package_id");
 	plan = make(list, 1, false, perfev_on_all_cpus()); /* not known: it is counted */
 	expect(&plan, "0 -1 0 -1 0; 0 -1 2 -1 1; 0 -1 3 -1 2", 4);
+}
+
+/* Each event in rings of its own: one a place. */
+static void test_rings_apart(void **state)
+{
+	struct plan_events events = {.items = attrs, .count = 2, .rings = true, .apart = true};
+	struct plan plan;
+
+	(void)state;
+	assert_works(plan_make(&plan, &events, perfev_on_all_cpus(), &err));
+	expect(&plan,
+	       "0 -1 0 -1 0; 1 -1 0 -1 1; 0 -1 2 -1 2; 1 -1 2 -1 3; "
+	       "0 -1 3 -1 4; 1 -1 3 -1 5; 0 -1 8 -1 6; 1 -1 8 -1 7", 8);
+	assert_works(plan_make(&plan, &events, perfev_on_self(), &err));
+	expect(&plan, "0 0 -1 -1 0; 1 0 -1 -1 1", 2);
 }
 
 static const char *threads_of_8(const char *path)
@@ -313,7 +328,7 @@ static void test_stale(void **state)
 
 static void test_nothing_there(void **state)
 {
-	struct plan_events events = {attrs, 1, true};
+	struct plan_events events = {.items = attrs, .count = 1, .rings = true};
 	struct plan plan;
 
 	(void)state;
@@ -340,6 +355,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpus_of_an_event, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_once_a_package, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_rings_apart, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_growing_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_restless_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_stale, setup, teardown),

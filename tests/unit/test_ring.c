@@ -461,8 +461,62 @@ static void test_no_memory_mapped(void **state)
 	ring_unmap(&ring);
 }
 
+/* ---- rings that are written over --------------------------------------------------------------------------- */
+
+/* As the kernel does it: downwards from 0, each record before the one that is older. */
+static void put_before(struct writer *w, uint16_t size)
+{
+	w->head -= size;
+	put_record(w, PERF_RECORD_SAMPLE, size, ++number_of_record * 1000000);
+	w->head -= size;
+	w->page->data_head = w->head;
+}
+
+/* After any number of records the newest come first, whole, as many as there are bytes for. */
+static void test_backward(void **state)
+{
+	struct perfev_record record;
+	struct writer w;
+	uint16_t sizes[3000];
+	size_t written, i;
+
+	(void)state;
+	writer_open(&w, 4096, 0);
+	w.ring.backward = true;
+	number_of_record = 0;
+	assert_false(ring_has_data(&w.ring));
+	assert_false(ring_begin(&w.ring));
+	for (written = 0; written < 3000; written++) {
+		uint64_t bytes = 0, first = w.head;
+
+		for (i = 0; i < written && (written < 300 || written % 97 == 0); i++) {
+			if (!i) {
+				assert_true(ring_begin(&w.ring));
+				assert_true(w.ring.tail == first);
+			}
+			if (bytes + sizes[written - 1 - i] > 4096)
+				break;
+			assert_int_equal(ring_next(&w.ring, &record), 1);
+			assert_int_equal(record.size, sizes[written - 1 - i]);
+			assert_int_equal(check_record(&record), number_of_record - i);
+			bytes += record.size;
+		}
+		if (i) {
+			assert_int_equal(ring_next(&w.ring, &record), 0); /* what is left of an older one */
+			assert_int_equal(ring_next(&w.ring, &record), 0);
+			ring_release(&w.ring);
+			assert_false(ring_has_data(&w.ring));
+		}
+		sizes[written] = (uint16_t)(16 + 8 * (next_random(&w.seed) % (written % 50 ? 20 : 400)));
+		put_before(&w, sizes[written]);
+		assert_true(ring_has_data(&w.ring));
+	}
+	writer_close(&w);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_wrap_everywhere),
+	cmocka_unit_test(test_backward),
 	cmocka_unit_test(test_large_records),
 	cmocka_unit_test(test_long_runs),
 	cmocka_unit_test(test_views_stay),

@@ -65,7 +65,7 @@ static void test_attrs_of_the_caller(void **state)
 
 static void test_ring_sizes(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 0, 0, 0, NULL};
+	struct perfev_sampler_opts opts = {.size = sizeof(opts)};
 	static const struct {
 		uint64_t asked, got;
 	} rows[] = {{1, 4096}, {4096, 4096}, {4097, 8192}, {100000, 131072}, {1 << 20, 1 << 20}};
@@ -110,7 +110,7 @@ static int refuse_large(struct fake_event *event, size_t size)
 
 static void test_rings_that_do_not_fit(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, 0, 0, NULL};
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = 1 << 20};
 
 	(void)state;
 	fake.on_map = refuse_large;
@@ -139,7 +139,7 @@ static void test_rings_that_do_not_fit(void **state)
 /* The budget ends in the middle of the rings. */
 static void test_budget_ends(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, 0, 0, NULL};
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = 1 << 20};
 
 	(void)state;
 	fake.on_map = refuse_large;
@@ -169,7 +169,7 @@ static int refuse_by_rule(struct fake_event *event, size_t size)
 /* What no smaller ring would change is not tried with one. */
 static void test_rings_that_are_refused(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 1 << 20, PERFEV_DROP_RING, 0, NULL};
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = 1 << 20, .may_drop = PERFEV_DROP_RING};
 
 	(void)state;
 	fake.on_map = refuse_by_rule;
@@ -262,7 +262,7 @@ static int refuse_hardware(struct fake_event *event, struct perf_event_attr *att
 
 static void test_partial(void **state)
 {
-	struct perfev_sampler_opts opts = {sizeof(opts), 0, 0, 1, NULL};
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .partial = 1};
 	struct perfev_sampler_event_info info;
 
 	(void)state;
@@ -282,7 +282,67 @@ static void test_partial(void **state)
 	assert_fails(open_with("cycles,cs", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL), ENOENT);
 }
 
+/* ---- other kinds of rings ----------------------------------------------------------------------------------- */
+
+static void test_snapshots(void **state)
+{
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = FAKE_PAGE, .overwrite = 1};
+	struct perfev_record record;
+	uint64_t ip;
+
+	(void)state;
+	assert_works(open_with("cycles,faults", perfev_on_cpu(2), PERF_SAMPLE_IP, &opts));
+	assert_true(nth(0)->attr.write_backward && nth(1)->attr.write_backward);
+	for (ip = 1; ip <= 1000; ip++) /* 24 bytes each: the ring has 170 of them */
+		assert_true(write_sample(nth(ip & 1), ip));
+	assert_int_equal(perfev_sampler_wait(sampler, 0, &err), 1);
+	assert_fails(perfev_sampler_next(sampler, &record, &err), EBUSY);
+	assert_says("pause the sampler first");
+	assert_works(perfev_sampler_pause(sampler, &err));
+	assert_false(write_sample(nth(0), 5000)); /* not meanwhile */
+	for (ip = 1000; ip > 1000 - FAKE_PAGE / 24; ip--)
+		expect_sample(ip, 0, ip & 1);
+	expect_end();
+	perfev_sampler_release(sampler);
+	expect_sample(1000, 0, 0); /* a snapshot can be read again */
+	assert_works(perfev_sampler_resume(sampler, &err));
+	assert_true(write_sample(nth(0), 6000));
+	assert_works(perfev_sampler_pause(sampler, &err));
+	expect_sample(6000, 0, 0);
+	expect_sample(1000, 0, 0);
+}
+
+static void test_rings_apart(void **state)
+{
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = FAKE_PAGE, .apart = 1};
+
+	(void)state;
+	assert_works(open_with("cycles,faults", perfev_on_all_cpus(), PERF_SAMPLE_IP, &opts));
+	assert_int_equal(perfev_sampler_ring_count(sampler), 8);
+	assert_int_equal(fake.maps, 8);
+	assert_true(write_sample(nth(3), 33)); /* faults on the second CPU */
+	assert_true(write_sample(nth(2), 22));
+	expect_sample(22, 2, 0);
+	expect_sample(33, 3, 1);
+	expect_end();
+}
+
+static void test_pause_of_any_ring(void **state)
+{
+	(void)state;
+	assert_works(open_with("cycles,faults", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL));
+	assert_works(perfev_sampler_pause(sampler, &err));
+	assert_false(write_sample(nth(2), 1));
+	assert_works(perfev_sampler_resume(sampler, &err));
+	assert_true(write_sample(nth(2), 2));
+	expect_sample(2, 1, 0);
+	expect_end();
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_snapshots, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_rings_apart, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_pause_of_any_ring, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_rings_of_cpus, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_attrs_of_the_caller, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_ring_sizes, setup, teardown),
