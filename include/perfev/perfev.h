@@ -4,10 +4,12 @@
 #define PERFEV_PERFEV_H
 
 #include <perfev/abi.h>
+#include <perfev/clock.h>
 #include <perfev/common.h>
 #include <perfev/counter.h>
 #include <perfev/event.h>
 #include <perfev/feature.h>
+#include <perfev/group.h>
 #include <perfev/order.h>
 #include <perfev/pmu.h>
 #include <perfev/probe.h>

@@ -143,6 +143,16 @@ struct perfev_value {
 	uint64_t lost; /* 0 without PERF_FORMAT_LOST */
 };
 
+/*
+ * perfev_values_decode() - counts as read(2) gives them, of any attr.read_format
+ * @swapped: the bytes are of a machine of the other byte order.
+ * Views in @ret are of @bytes.
+ * Return: how many bytes they took; -EINVAL when there are too few.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_values_decode(struct perfev_values *ret, struct perfev_bytes bytes,
+				    uint64_t read_format, bool swapped, struct perfev_error *err);
+
 /* perfev_values_at() - member @index of a group, leader first; false when there is none */
 PERFEV_API bool perfev_values_at(const struct perfev_values *values, uint32_t index,
 				 struct perfev_value *ret);

@@ -58,6 +58,26 @@ PERFEV_API bool perfev_set_row_at(const struct perfev_set *set, size_t index,
 PERFEV_API int perfev_set_row_read(const struct perfev_set *set, size_t index,
 				   struct perfev_reading *ret, struct perfev_error *err);
 
+/*
+ * perfev_set_read_rows() - what each descriptor counted
+ * @ret: one reading a row; @count must be perfev_set_row_count().
+ * Since: 0.1
+ */
+PERFEV_API int perfev_set_read_rows(const struct perfev_set *set, struct perfev_reading *ret,
+				    size_t count, struct perfev_error *err);
+
+/*
+ * perfev_set_sum() - sums of such readings, or of the differences of two of them
+ * @rows: one a row of the set. @tid, @cpu: of these rows only; -1: of all.
+ * @ret: one reading for each event of the set, as perfev_set_read() gives them.
+ * Since: 0.1
+ */
+PERFEV_API void perfev_set_sum(const struct perfev_set *set, const struct perfev_reading *rows,
+			       int32_t tid, int32_t cpu, struct perfev_reading *ret);
+
+/* perfev_set_reset() - all counts to 0, as perfev_counter_reset() */
+PERFEV_API int perfev_set_reset(struct perfev_set *set, struct perfev_error *err);
+
 /* Why the event at @index could not be opened, or NULL when it could. Lives as long as the set. */
 PERFEV_API const struct perfev_error *perfev_set_error(const struct perfev_set *set, size_t index);
 /* What was left out for the event at @index: enum perfev_drop. */

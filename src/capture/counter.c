@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters: one event, one descriptor. */
+/*
+ * Counters: one event, one descriptor, and perhaps its page.
+ *
+ * The page is of use to the thread that is counted, and to nobody else: the kernel writes it on the CPU where
+ * that thread runs, and the number in it is of that CPU's counters. A copy of the event that a child inherits
+ * has no page, so that an inherited event is read by the kernel, which adds them.
+ */
+#include "counter.h"
 #include "open.h"
 #include "reading.h"
 
@@ -11,15 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct perfev_counter {
-	struct perfev_event *event;  /* a copy: its attr may point to texts that it owns */
-	struct perf_event_attr attr; /* as opened */
-	int fd;
-	uint32_t dropped;
-};
-
-static int check_target(const struct perfev_event *event, const struct perfev_target *on,
-			struct perfev_error *err)
+int counter_check(const struct perfev_event *event, const struct perfev_target *on,
+		  struct perfev_error *err)
 {
 	bool one = on->id_count == 0 && on->cpu_count == 0 && on->kind != PERFEV_TARGET_PROCESS;
 
@@ -36,22 +36,82 @@ static int check_target(const struct perfev_event *event, const struct perfev_ta
 			 event->name);
 }
 
-static int open_counter(struct perfev_counter *counter, const struct perfev_target *on,
-			uint32_t may_drop, struct perfev_error *err)
+/* arm64 gives a program only the counters of events that ask for it. */
+static void ask_for_user_reads(struct perf_event_attr *attr)
 {
+#ifdef __aarch64__
+	if (attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE || attr->type == PERF_TYPE_RAW)
+		attr->config1 |= 2; /* "rdpmc" in the format of every armv8 PMU */
+#else
+	(void)attr;
+#endif
+}
+
+/* What fails here is told when somebody asks: the counter itself is well. */
+static void map_page(struct perfev_counter *counter)
+{
+	const struct perfev_target *on = &counter->on;
+	void *page;
+
+	if (counter->attr.inherit)
+		return;
+	counter->page_code = sys_mmap(&page, sys_page_size(), false, counter->fd, 0);
+	if (counter->page_code < 0)
+		return;
+	counter->page = page;
+	if (on->kind == PERFEV_TARGET_TASK && (on->id == 0 || on->id == sys_tid()))
+		counter->thread = counter_thread();
+}
+
+static int open_descriptor(struct perfev_counter *counter, int leader_fd, uint32_t may_drop,
+			   struct perfev_error *err)
+{
+	const struct perfev_target *on = &counter->on;
 	struct open_request request = {counter->event,
 				       &counter->attr,
 				       on->kind == PERFEV_TARGET_CPU ? -1 : on->id,
 				       on->cpu,
-				       -1,
+				       leader_fd,
 				       on->kind == PERFEV_TARGET_CGROUP,
 				       may_drop,
 				       1};
 
-	counter->attr.read_format |= READING_FORMAT;
-	counter->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
 	counter->fd = open_event(&request, &counter->dropped, err);
 	return counter->fd < 0 ? counter->fd : 0;
+}
+
+int counter_open(struct perfev_counter **ret, const struct perfev_event *event, uint64_t format,
+		 int leader_fd, const struct perfev_target *on, const struct perfev_counter_opts *opts,
+		 struct perfev_error *err)
+{
+	struct perfev_counter *counter = calloc(1, sizeof(*counter));
+	int r;
+
+	if (!counter)
+		return error_memory(err);
+	counter->fd = -1;
+	counter->on = *on;
+	counter->user_read = opts->user_read;
+	r = perfev_event_copy(&counter->event, event, err);
+	if (r == 0) {
+		counter->attr = counter->event->attr;
+		counter->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+		counter->attr.read_format |= READING_FORMAT | format;
+		if (leader_fd >= 0)
+			counter->attr.disabled = 0;
+		counter->started = !counter->attr.disabled;
+		if (counter->user_read)
+			ask_for_user_reads(&counter->attr);
+		r = open_descriptor(counter, leader_fd, opts->may_drop, err);
+	}
+	if (r < 0) {
+		counter_close(counter);
+		return r;
+	}
+	if (counter->user_read)
+		map_page(counter);
+	*ret = counter;
+	return 0;
 }
 
 int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *event,
@@ -59,66 +119,52 @@ int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *
 			struct perfev_error *err)
 {
 	struct perfev_counter_opts full;
-	struct perfev_counter *counter;
 	int r = opts_copy(&full, sizeof(full), opts, err);
 
 	if (r == 0)
-		r = check_target(event, &on, err);
-	if (r < 0)
-		return r;
-	counter = calloc(1, sizeof(*counter));
-	if (!counter)
-		return error_memory(err);
-	counter->fd = -1;
-	r = perfev_event_copy(&counter->event, event, err);
-	if (r == 0) {
-		counter->attr = counter->event->attr;
-		r = open_counter(counter, &on, full.may_drop, err);
-	}
-	if (r < 0) {
-		perfev_counter_close(counter);
-		return r;
-	}
-	*ret = counter;
-	return 0;
+		r = counter_check(event, &on, err);
+	return r < 0 ? r : counter_open(ret, event, 0, -1, &on, &full, err);
 }
 
-void perfev_counter_close(struct perfev_counter *counter)
+/* All but the descriptor. */
+static void forget(struct perfev_counter *counter)
 {
-	if (!counter)
-		return;
-	sys_close(counter->fd);
+	if (counter->page)
+		sys_munmap(counter->page, sys_page_size());
 	perfev_event_free(counter->event);
 	free(counter);
 }
 
-static int control(struct perfev_counter *counter, unsigned request, const char *verb,
-		   struct perfev_error *err)
+void counter_close(struct perfev_counter *counter)
 {
-	int r = sys_ioctl(counter->fd, request, 0);
-
-	return r < 0 ? error_errno(err, r, "cannot %s %s", verb, counter->event->name) : 0;
+	if (!counter)
+		return;
+	sys_close(counter->fd);
+	forget(counter);
 }
 
-int perfev_counter_start(struct perfev_counter *counter, struct perfev_error *err)
+void perfev_counter_close(struct perfev_counter *counter)
 {
-	return control(counter, PERF_EVENT_IOC_ENABLE, "start", err);
+	if (counter && !counter->member)
+		counter_close(counter);
 }
 
-int perfev_counter_stop(struct perfev_counter *counter, struct perfev_error *err)
+int perfev_counter_release(struct perfev_counter *counter)
 {
-	return control(counter, PERF_EVENT_IOC_DISABLE, "stop", err);
-}
+	int fd = counter->fd;
 
-int perfev_counter_reset(struct perfev_counter *counter, struct perfev_error *err)
-{
-	return control(counter, PERF_EVENT_IOC_RESET, "reset", err);
+	if (counter->member)
+		return -EBUSY;
+	forget(counter);
+	return fd;
 }
 
 int perfev_counter_read(const struct perfev_counter *counter, struct perfev_reading *ret,
 			struct perfev_error *err)
 {
-	int r = reading_take(ret, counter->fd, &counter->attr);
+	int r = counter->attr.read_format & PERF_FORMAT_GROUP
+			? reading_take_leader(ret, counter->fd, &counter->attr)
+			: reading_take(ret, counter->fd, &counter->attr);
 
 	return r < 0 ? error_errno(err, r, "cannot read %s", counter->event->name) : 0;
 }
@@ -131,4 +177,22 @@ int perfev_counter_fd(const struct perfev_counter *counter)
 uint32_t perfev_counter_dropped(const struct perfev_counter *counter)
 {
 	return counter->dropped;
+}
+
+const struct perf_event_attr *perfev_counter_attr(const struct perfev_counter *counter)
+{
+	return &counter->attr;
+}
+
+int perfev_counter_id(const struct perfev_counter *counter, uint64_t *ret, struct perfev_error *err)
+{
+	struct perfev_reading reading;
+	int r = sys_ioctl(counter->fd, PERF_EVENT_IOC_ID, (unsigned long)(uintptr_t)ret);
+
+	if (r != -ENOTTY)
+		return r < 0 ? error_errno(err, r, "cannot tell the id of %s", counter->event->name) : 0;
+	r = perfev_counter_read(counter, &reading, err); /* older than 3.12 */
+	if (r == 0)
+		*ret = reading.id;
+	return r;
 }

@@ -9,14 +9,12 @@
  */
 #include "reading.h"
 
-#include "decode/sample.h"
 #include "kernel/sys.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Happens in kernel mode only. */
-static bool is_hidden(const struct perf_event_attr *attr)
+bool reading_is_hidden(const struct perf_event_attr *attr)
 {
 	return attr->exclude_kernel && attr->type == PERF_TYPE_SOFTWARE &&
 	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
@@ -24,50 +22,33 @@ static bool is_hidden(const struct perf_event_attr *attr)
 		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
 }
 
-static void judge(struct perfev_reading *ret, const struct perf_event_attr *attr)
+/* Without a count there is nothing but the status. */
+int reading_without(struct perfev_reading *ret, ssize_t n)
 {
-	if (ret->running_ns > ret->enabled_ns)
-		ret->running_ns = ret->enabled_ns;
-	ret->status = PERFEV_COUNTED;
-	ret->why = PERFEV_WHY_NONE;
-	if (is_hidden(attr)) {
-		ret->status = PERFEV_NOT_COUNTED;
-		ret->why = PERFEV_WHY_PARANOID;
-	} else if (ret->running_ns == 0) {
-		ret->status = PERFEV_NOT_COUNTED;
-		ret->why = PERFEV_WHY_COUNTERS;
-	}
+	if (n < 0 && n != -ENODEV)
+		return (int)n;
+	memset(ret, 0, sizeof(*ret));
+	ret->status = n ? PERFEV_GONE : PERFEV_ERROR_STATE;
+	return 0;
 }
 
-int reading_take(struct perfev_reading *ret, int fd, const struct perf_event_attr *attr)
+/* The leader of a group answers for all of them; its own count is the first. */
+int reading_take_leader(struct perfev_reading *ret, int fd, const struct perf_event_attr *attr)
 {
-	uint64_t words[5];
-	struct perfev_bytes bytes = {words, 0};
-	struct perfev_values values;
-	ssize_t n = sys_read(fd, words, sizeof(words));
+	uint64_t words[READING_GROUP_WORDS];
+	unsigned stride = reading_stride(attr);
+	ssize_t n = sys_read_inline(fd, words, sizeof(words));
 
-	memset(ret, 0, sizeof(*ret));
-	if (n < 0) {
-		if (n != -ENODEV)
-			return (int)n;
-		ret->status = PERFEV_GONE;
-		return 0;
-	}
-	if (n == 0) {
-		ret->status = PERFEV_ERROR_STATE;
-		return 0;
-	}
-	bytes.size = (size_t)n;
-	values.lost = 0;
-	values.id = 0;
-	if (!values_decode(&values, bytes, false, attr->read_format))
+	if (n <= 0)
+		return reading_without(ret, n);
+	if ((size_t)n < (READING_GROUP_HEAD + stride) * sizeof(*words))
 		return -EIO;
-	ret->count = values.count;
-	ret->enabled_ns = values.enabled_ns;
-	ret->running_ns = values.running_ns;
-	ret->id = values.id;
-	ret->lost = values.lost;
-	judge(ret, attr);
+	ret->count = words[3];
+	ret->enabled_ns = words[1];
+	ret->running_ns = words[2];
+	ret->id = words[4];
+	ret->lost = stride > 2 ? words[5] : 0;
+	reading_judge(ret, reading_is_hidden(attr));
 	return 0;
 }
 
@@ -120,4 +101,34 @@ void perfev_reading_add(struct perfev_reading *sum, const struct perfev_reading 
 		sum->status = more->status;
 		sum->why = more->why;
 	}
+}
+
+bool perfev_reading_since(struct perfev_reading *ret, const struct perfev_reading *now,
+			  const struct perfev_reading *before)
+{
+	struct perfev_reading since = *now;
+
+	if (now->count < before->count || now->enabled_ns < before->enabled_ns ||
+	    now->running_ns < before->running_ns || now->lost < before->lost) {
+		*ret = since;
+		return false;
+	}
+	since.count -= before->count;
+	since.enabled_ns -= before->enabled_ns;
+	since.running_ns -= before->running_ns;
+	since.lost -= before->lost;
+	if (since.status == PERFEV_COUNTED && since.running_ns == 0) {
+		since.status = PERFEV_NOT_COUNTED;
+		since.why = PERFEV_WHY_COUNTERS;
+	}
+	*ret = since;
+	return true;
+}
+
+bool perfev_reading_rate(const struct perfev_reading *reading, double *ret)
+{
+	if (reading->status != PERFEV_COUNTED || reading->running_ns == 0)
+		return false;
+	*ret = (double)reading->count * 1e9 / (double)reading->running_ns;
+	return true;
 }

@@ -83,6 +83,21 @@ static void check_times(const struct perfev_set *set, struct perfev_reading *rea
 	reading->running_ns -= excess < reading->running_ns ? excess : reading->running_ns;
 }
 
+int perfev_set_reset(struct perfev_set *set, struct perfev_error *err)
+{
+	const struct members *members = &set->members;
+	size_t i;
+
+	for (i = 0; i < members->plan.count; i++) {
+		int r = members->fds[i] < 0 ? 0 : sys_ioctl(members->fds[i], PERF_EVENT_IOC_RESET, 0);
+
+		if (r < 0)
+			return error_errno(err, r, "cannot reset %s",
+					   members->items[members->plan.rows[i].event].name);
+	}
+	return 0;
+}
+
 int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfev_reading *ret,
 			struct perfev_error *err)
 {
@@ -107,39 +122,79 @@ int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfe
 	return 0;
 }
 
+/* An event of which nothing was read yet. */
+static void begin_sum(const struct member *member, struct perfev_reading *ret)
+{
+	bool failed = member->error.code != 0;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->status = failed ? PERFEV_NOT_SUPPORTED : PERFEV_NOT_COUNTED;
+	ret->why = failed	    ? (uint32_t)member->error.why
+		   : member->opened ? PERFEV_WHY_COUNTERS
+				    : PERFEV_WHY_NONE;
+}
+
+static void add_row(struct perfev_reading *sum, const struct perfev_reading *one)
+{
+	if (sum->status == PERFEV_NOT_COUNTED && one->status == PERFEV_NOT_COUNTED)
+		sum->why = one->why;
+	perfev_reading_add(sum, one);
+}
+
+static int check_count(const char *what, size_t count, size_t wanted, struct perfev_error *err)
+{
+	if (count == wanted)
+		return 0;
+	return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+			 "cannot read %zu %s: the set has %zu", count, what, wanted);
+}
+
 int perfev_set_read(const struct perfev_set *set, struct perfev_reading *ret, size_t count,
 		    struct perfev_error *err)
 {
 	const struct members *members = &set->members;
 	size_t i;
+	int r = check_count("events", count, members->count, err);
 
-	if (count != members->count)
-		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
-				 "cannot read %zu events: the set has %zu", count, members->count);
-	memset(ret, 0, count * sizeof(*ret));
-	for (i = 0; i < count; i++) {
-		bool failed = members->items[i].error.code != 0;
-
-		ret[i].status = failed ? PERFEV_NOT_SUPPORTED : PERFEV_NOT_COUNTED;
-		ret[i].why = failed			  ? (uint32_t)members->items[i].error.why
-			     : members->items[i].opened ? PERFEV_WHY_COUNTERS
-							: PERFEV_WHY_NONE;
-	}
-	for (i = 0; i < members->plan.count; i++) {
+	for (i = 0; r == 0 && i < count; i++)
+		begin_sum(&members->items[i], &ret[i]);
+	for (i = 0; r == 0 && i < members->plan.count; i++) {
 		struct perfev_reading one;
-		struct perfev_reading *sum = &ret[members->plan.rows[i].event];
-		int r;
 
 		if (members->fds[i] < 0)
 			continue;
 		r = perfev_set_row_read(set, i, &one, err);
-		if (r < 0)
-			return r;
-		if (sum->status == PERFEV_NOT_COUNTED && one.status == PERFEV_NOT_COUNTED)
-			sum->why = one.why;
-		perfev_reading_add(sum, &one);
+		if (r == 0)
+			add_row(&ret[members->plan.rows[i].event], &one);
 	}
-	return 0;
+	return r;
+}
+
+int perfev_set_read_rows(const struct perfev_set *set, struct perfev_reading *ret, size_t count,
+			 struct perfev_error *err)
+{
+	size_t i;
+	int r = check_count("rows", count, set->members.plan.count, err);
+
+	for (i = 0; r == 0 && i < count; i++)
+		r = perfev_set_row_read(set, i, &ret[i], err);
+	return r;
+}
+
+void perfev_set_sum(const struct perfev_set *set, const struct perfev_reading *rows, int32_t tid,
+		    int32_t cpu, struct perfev_reading *ret)
+{
+	const struct members *members = &set->members;
+	size_t i;
+
+	for (i = 0; i < members->count; i++)
+		begin_sum(&members->items[i], &ret[i]);
+	for (i = 0; i < members->plan.count; i++) {
+		const struct plan_row *row = &members->plan.rows[i];
+
+		if (members->fds[i] >= 0 && (tid < 0 || row->pid == tid) && (cpu < 0 || row->cpu == cpu))
+			add_row(&ret[row->event], &rows[i]);
+	}
 }
 
 size_t perfev_set_row_count(const struct perfev_set *set)

@@ -112,6 +112,18 @@ size_t values_decode(struct perfev_values *ret, struct perfev_bytes bytes, bool 
 	return take_read(&c, format, ret) ? bytes.size - c.left : 0;
 }
 
+int perfev_values_decode(struct perfev_values *ret, struct perfev_bytes bytes, uint64_t read_format,
+			 bool swapped, struct perfev_error *err)
+{
+	size_t used = values_decode(ret, bytes, swapped, read_format);
+
+	if (used && used <= INT32_MAX)
+		return (int)used;
+	return error_set(err, -EINVAL, PERFEV_WHY_TRUNCATED, bytes.size,
+			 "cannot decode counts: %zu bytes are too few for read_format 0x%llx", bytes.size,
+			 (unsigned long long)read_format);
+}
+
 bool perfev_values_at(const struct perfev_values *values, uint32_t index, struct perfev_value *ret)
 {
 	uint32_t at = index * values->stride;

@@ -40,6 +40,19 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	return fd < 0 ? -errno : (int)fd;
 }
 
+const bool sys_is_real = true;
+
+#if CALL_INLINE
+int sys_ioctl(int fd, unsigned request, unsigned long argument)
+{
+	return (int)call3(SYS_ioctl, fd, (long)request, (long)argument);
+}
+
+ssize_t sys_read(int fd, void *buffer, size_t size)
+{
+	return sys_read_inline(fd, buffer, size);
+}
+#else
 /* The type of a request is int in some C libraries, unsigned long in others. */
 int sys_ioctl(int fd, unsigned request, unsigned long argument)
 {
@@ -60,6 +73,7 @@ ssize_t sys_read(int fd, void *buffer, size_t size)
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
+#endif
 
 void sys_close(int fd)
 {
@@ -93,6 +107,19 @@ int sys_task_events(bool enable)
 	int option = enable ? PR_TASK_PERF_EVENTS_ENABLE : PR_TASK_PERF_EVENTS_DISABLE;
 
 	return prctl(option, 0, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+int sys_signal_on(int fd, int number, pid_t tid)
+{
+	struct f_owner_ex owner = {F_OWNER_TID, tid};
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0)
+		return -errno;
+	flags = number ? flags | O_ASYNC : flags & ~O_ASYNC;
+	if (number && (fcntl(fd, F_SETOWN_EX, &owner) < 0 || fcntl(fd, F_SETSIG, number) < 0))
+		return -errno;
+	return fcntl(fd, F_SETFL, flags) < 0 ? -errno : 0;
 }
 
 int sys_epoll_create(void)
@@ -249,6 +276,11 @@ int sys_uid(void)
 int sys_pid(void)
 {
 	return (int)getpid();
+}
+
+int sys_tid(void)
+{
+	return (int)syscall(SYS_gettid);
 }
 
 int sys_limit(enum sys_limit which, uint64_t *soft, uint64_t *hard)

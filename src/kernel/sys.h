@@ -6,8 +6,11 @@
 #ifndef KERNEL_SYS_H
 #define KERNEL_SYS_H
 
+#include "arch/call.h"
+
 #include <perfev/abi.h>
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -19,6 +22,26 @@ int sys_ioctl(int fd, unsigned request, unsigned long argument);
 ssize_t sys_read(int fd, void *buffer, size_t size);
 void sys_close(int fd);
 
+/* Is this the real border? One that a test puts here says no. */
+extern const bool sys_is_real;
+
+/* sys_read(), inline where that can be: see arch/call.h */
+static inline ssize_t sys_read_inline(int fd, void *buffer, size_t size)
+{
+#if CALL_INLINE
+	long n;
+
+	if (!sys_is_real)
+		return sys_read(fd, buffer, size);
+	do
+		n = call3(SYS_read, fd, (long)buffer, (long)size);
+	while (n == -EINTR);
+	return n;
+#else
+	return sys_read(fd, buffer, size);
+#endif
+}
+
 /* A shared mapping of a descriptor. */
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset);
 int sys_munmap(void *at, size_t size);
@@ -26,6 +49,9 @@ size_t sys_page_size(void);
 
 /* prctl(2): start or stop every event that this thread opened. */
 int sys_task_events(bool enable);
+
+/* A signal for each overflow of a descriptor, with siginfo, to one thread; number 0: no more. */
+int sys_signal_on(int fd, int number, pid_t tid);
 
 /* An epoll set; each descriptor stands under a number. */
 struct sys_ready {
@@ -60,6 +86,7 @@ void sys_folder_close(struct sys_folder *folder);
 int sys_owner(const char *path, uint32_t *uid);
 int sys_uid(void);
 int sys_pid(void);
+int sys_tid(void);
 /* A resource limit of this process; UINT64_MAX is none. */
 enum sys_limit { SYS_LIMIT_FILES, SYS_LIMIT_LOCKED_MEMORY };
 int sys_limit(enum sys_limit which, uint64_t *soft, uint64_t *hard);

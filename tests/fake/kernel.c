@@ -15,6 +15,7 @@
 #define FILES_MAX 2048
 #define POLLS_MAX 4096
 
+const bool sys_is_real = false;
 struct fake fake;
 
 static struct file {
@@ -246,6 +247,119 @@ static int set_output(struct fake_event *event, int target_fd)
 	return 0;
 }
 
+/* Of every member of the event's group: @request, which is one of the three that know the flag. */
+static void tell_group(const struct fake_event *event, unsigned request)
+{
+	int leader = event->group_fd >= 0 ? event->group_fd : event->fd, i;
+
+	for (i = 0; i < fake.event_count; i++) {
+		struct fake_event *one = &fake.events[i];
+
+		if (!one->open || (one->fd != leader && one->group_fd != leader))
+			continue;
+		if (request == PERF_EVENT_IOC_RESET)
+			one->count = 0;
+		else
+			one->enabled = request == PERF_EVENT_IOC_ENABLE;
+	}
+}
+
+static int set_period(struct fake_event *event, uint64_t period)
+{
+	event->periods++;
+	if (!event->attr.sample_period || !period || period >> 63)
+		return -EINVAL;
+	event->attr.sample_period = period;
+	return 0;
+}
+
+static int refresh(struct fake_event *event, int count)
+{
+	if (!event->attr.sample_period || event->attr.inherit)
+		return -EINVAL;
+	event->budget += count;
+	event->enabled = true;
+	return 0;
+}
+
+static int query_bpf(const struct fake_event *event, struct perf_event_query_bpf *query)
+{
+	if (event->attr.type != PERF_TYPE_TRACEPOINT)
+		return -EINVAL;
+	query->prog_cnt = fake.bpf_count;
+	if (query->ids_len < fake.bpf_count)
+		return -ENOSPC;
+	memcpy(query->ids, fake.bpf_ids, fake.bpf_count * sizeof(*query->ids));
+	return 0;
+}
+
+/* As the kernel has it: what differs beside the five members is refused, and the event then stands still. */
+static int modify(struct fake_event *event, const struct perf_event_attr *attr)
+{
+	struct perf_event_attr old = event->attr;
+
+	if (attr->type != PERF_TYPE_BREAKPOINT || event->attr.type != attr->type)
+		return attr->type == event->attr.type ? -EOPNOTSUPP : -EINVAL;
+	event->enabled = false;
+	old.bp_addr = attr->bp_addr;
+	old.bp_type = attr->bp_type;
+	old.bp_len = attr->bp_len;
+	old.sig_data = attr->sig_data;
+	old.disabled = attr->disabled;
+	if (memcmp(&old, attr, sizeof(old)) || attr->bp_len > 8)
+		return -EINVAL;
+	event->attr = old;
+	event->enabled = !attr->disabled;
+	return 0;
+}
+
+static int tell(struct fake_event *event, unsigned request, unsigned long argument)
+{
+	switch (request) {
+	case PERF_EVENT_IOC_ENABLE:
+	case PERF_EVENT_IOC_DISABLE:
+	case PERF_EVENT_IOC_RESET:
+		if (argument & PERF_IOC_FLAG_GROUP)
+			tell_group(event, request);
+		else if (request == PERF_EVENT_IOC_RESET)
+			event->count = 0;
+		else
+			event->enabled = request == PERF_EVENT_IOC_ENABLE;
+		return 0;
+	case PERF_EVENT_IOC_SET_OUTPUT:
+		if ((long)argument == -1) {
+			event->output = -1;
+			return 0;
+		}
+		return set_output(event, (int)argument);
+	case PERF_EVENT_IOC_ID:
+		memcpy((void *)argument, &event->id, sizeof(event->id));
+		return 0;
+	case PERF_EVENT_IOC_SET_FILTER:
+		return 0;
+	case PERF_EVENT_IOC_REFRESH:
+		return refresh(event, (int)argument);
+	case PERF_EVENT_IOC_PERIOD:
+		return set_period(event, *(uint64_t *)argument);
+	case PERF_EVENT_IOC_SET_BPF:
+		if ((int)argument < 0)
+			return -EBADF;
+		event->bpf_fd = (int)argument;
+		return 0;
+	case PERF_EVENT_IOC_QUERY_BPF:
+		return query_bpf(event, (void *)argument);
+	case PERF_EVENT_IOC_PAUSE_OUTPUT:
+		if (!event->page)
+			return -EINVAL;
+		event->paused = argument;
+		return 0;
+	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
+		return modify(event, (void *)argument);
+	default:
+		return -ENOTTY;
+	}
+}
+
 int sys_ioctl(int fd, unsigned request, unsigned long argument)
 {
 	struct fake_event *event = fake_event_of(fd);
@@ -253,22 +367,28 @@ int sys_ioctl(int fd, unsigned request, unsigned long argument)
 
 	if (!event)
 		return -EBADF;
+	event->told++;
 	r = fake.on_ioctl ? fake.on_ioctl(event, request, argument) : 0;
-	if (r < 0)
-		return r;
-	if (request == PERF_EVENT_IOC_ENABLE || request == PERF_EVENT_IOC_DISABLE)
-		event->enabled = request == PERF_EVENT_IOC_ENABLE;
-	else if (request == PERF_EVENT_IOC_RESET)
-		event->count = 0;
-	else if (request == PERF_EVENT_IOC_SET_OUTPUT)
-		return set_output(event, (int)argument);
-	else if (request == PERF_EVENT_IOC_ID)
-		memcpy((void *)argument, &event->id, sizeof(event->id));
-	else if (request == PERF_EVENT_IOC_PAUSE_OUTPUT)
-		event->paused = argument;
-	else if (request != PERF_EVENT_IOC_SET_FILTER)
-		return -ENOTTY;
+	return r < 0 ? r : tell(event, request, argument);
+}
+
+int sys_signal_on(int fd, int number, pid_t tid)
+{
+	struct fake_event *event = fake_event_of(fd);
+
+	if (!event || number < 0 || number > 64)
+		return event ? -EINVAL : -EBADF;
+	if (tid > 100000)
+		return -ESRCH;
+	event->signal = number;
+	event->signal_tid = tid;
 	return 0;
+}
+
+int sys_task_events(bool enable)
+{
+	fake.all = enable ? 1 : -1;
+	return fake.all_result;
 }
 
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
@@ -279,7 +399,7 @@ int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 
 	if (!event || offset || event->page || event->output >= 0 || size < FAKE_PAGE ||
 	    (bytes & (bytes - 1)) || (event->attr.inherit && event->cpu == -1) ||
-	    writable == (bool)event->attr.write_backward)
+	    (bytes && writable == (bool)event->attr.write_backward))
 		return -EINVAL;
 	r = fake.on_map ? fake.on_map(event, size) : 0;
 	if (r < 0)
@@ -318,26 +438,43 @@ size_t sys_page_size(void)
 	return FAKE_PAGE;
 }
 
+static size_t put_count(uint64_t *words, const struct fake_event *event, uint64_t format)
+{
+	size_t n = 0;
+
+	words[n++] = event->count;
+	if (format & PERF_FORMAT_ID)
+		words[n++] = event->id;
+	if (format & PERF_FORMAT_LOST)
+		words[n++] = event->lost;
+	return n;
+}
+
 static ssize_t read_event(const struct fake_event *event, void *buffer, size_t size)
 {
-	uint64_t words[8], format = event->attr.read_format;
-	size_t n = 0;
+	uint64_t words[3 + 3 * 80], format = event->attr.read_format;
+	const bool group = format & PERF_FORMAT_GROUP;
+	size_t n = 1;
+	int i;
 
 	if (event->read_result)
 		return event->read_result == FAKE_EMPTY ? 0 : event->read_result;
-	if (format & PERF_FORMAT_GROUP)
-		words[n++] = 1;
-	else
-		words[n++] = event->count;
+	words[0] = group ? 0 : event->count;
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		words[n++] = event->enabled_ns;
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		words[n++] = event->running_ns;
-	if (format & PERF_FORMAT_GROUP)
-		words[n++] = event->count;
-	if (format & PERF_FORMAT_ID)
+	for (i = 0; group && i < fake.event_count; i++) {
+		const struct fake_event *one = &fake.events[i];
+
+		if (one->open && (one == event || one->group_fd == event->fd)) {
+			n += put_count(words + n, one, format);
+			words[0]++;
+		}
+	}
+	if (!group && (format & PERF_FORMAT_ID))
 		words[n++] = event->id;
-	if (format & PERF_FORMAT_LOST)
+	if (!group && (format & PERF_FORMAT_LOST))
 		words[n++] = event->lost;
 	if (size < n * 8)
 		return -ENOSPC;
@@ -605,6 +742,11 @@ int sys_pid(void)
 	return fake.pid;
 }
 
+int sys_tid(void)
+{
+	return fake.tid ? fake.tid : fake.pid;
+}
+
 int sys_limit(enum sys_limit which, uint64_t *soft, uint64_t *hard)
 {
 	*soft = which == SYS_LIMIT_FILES ? fake.files_soft : fake.memlock_soft;
@@ -615,6 +757,6 @@ int sys_limit(enum sys_limit which, uint64_t *soft, uint64_t *hard)
 int sys_names(char *hostname, char *release, char *machine, size_t size)
 {
 	snprintf(hostname, size, "host");
-	snprintf(release, size, "6.1.0");
+	snprintf(release, size, "%s", fake.release ? fake.release : "6.1.0");
 	return snprintf(machine, size, "machine") < 0;
 }

@@ -28,8 +28,13 @@ struct fake_event {
 	unsigned char *data;
 	size_t mapped;
 	int output; /* the descriptor whose ring it writes to; -1: its own */
-	bool paused; /* its ring */
 	bool ready; /* a wake-up that nobody has seen */
+	int budget; /* of refreshes */
+	int signal; /* of overflows; 0 none */
+	pid_t signal_tid;
+	bool paused;
+	int bpf_fd;	   /* 0 none */
+	int told, periods; /* ioctls; those of the period */
 };
 
 #define FAKE_EMPTY 1
@@ -43,7 +48,12 @@ struct fake {
 	int null_attr_result; /* of a NULL attr; 0: -EFAULT */
 	size_t read_most;     /* bytes that one read of a file gives; 0: no limit */
 	uint32_t uid;
-	int32_t pid;
+	int32_t pid, tid; /* tid 0: the same */
+	int all;	  /* what prctl(2) said last: 1 enable, -1 disable; 0 nothing */
+	int all_result;
+	uint32_t bpf_ids[64]; /* on every tracepoint */
+	uint32_t bpf_count;
+	const char *release; /* NULL: another */
 	uint64_t files_soft, files_hard, memlock_soft, memlock_hard;
 	int64_t now_ms;
 	int waits;	     /* calls of epoll_wait */

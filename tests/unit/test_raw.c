@@ -116,6 +116,8 @@ size_t sys_page_size(void)
 	return 4096;
 }
 
+const bool sys_is_real = false;
+
 int sys_task_events(bool enable)
 {
 	kernel.enabled = enable;

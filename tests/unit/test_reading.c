@@ -42,7 +42,7 @@ static void test_statuses(void **state)
 	assert_int_equal(r.count, 1000);
 	assert_int_equal(r.enabled_ns, 50);
 	assert_int_equal(r.running_ns, 40);
-	assert_int_equal(r.id, 0);
+	assert_int_equal(r.id, 7000);
 	assert_int_equal(r.lost, 0);
 	r = read_as("cycles", 40, 50, 0); /* the two are taken at different moments */
 	assert_int_equal(r.status, PERFEV_COUNTED);

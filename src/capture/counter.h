@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A counter as it is inside: groups open them too, and reads without the kernel look into them. */
+#ifndef CAPTURE_COUNTER_H
+#define CAPTURE_COUNTER_H
+
+#include "event.h"
+
+#include <perfev/counter.h>
+
+struct perfev_counter {
+	const void *thread;		     /* whose counter it is: counter_thread(); NULL: read by the kernel */
+	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	struct perfev_event *event;	     /* a copy: its attr may point to texts that it owns */
+	struct perf_event_attr attr;	     /* as opened, with what was changed since */
+	int fd;
+	int page_code; /* why it was not mapped: a negative errno, or 0 */
+	uint32_t dropped;
+	struct perfev_target on;
+	bool user_read; /* was asked for */
+	bool started;	/* by perfev_counter_start() or _refresh(), and not stopped */
+	bool refreshed; /* may have run out, and then may need to be woken */
+	bool member;	/* of a group, which closes it */
+};
+
+/* counter_open() - @attr_format: PERF_FORMAT_* to add; @leader_fd: -1 none. Checks nothing. */
+int counter_open(struct perfev_counter **ret, const struct perfev_event *event, uint64_t format,
+		 int leader_fd, const struct perfev_target *on, const struct perfev_counter_opts *opts,
+		 struct perfev_error *err);
+/* counter_close() - also of a member */
+void counter_close(struct perfev_counter *counter);
+/* counter_check() - whether a target is one descriptor, and the event one to open */
+int counter_check(const struct perfev_event *event, const struct perfev_target *on,
+		  struct perfev_error *err);
+
+/* counter_thread() - something that differs between the threads that run now, without asking the kernel.
+ * The next thread may have what an ended one had: but the events of that one have no counter any more. */
+static inline const void *counter_thread(void)
+{
+#if defined(__has_builtin) && (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
+#if __has_builtin(__builtin_thread_pointer)
+#define COUNTER_HAS_THREAD 1
+#endif
+#endif
+#ifdef COUNTER_HAS_THREAD
+	return __builtin_thread_pointer();
+#else
+	static _Thread_local char here;
+
+	return &here;
+#endif
+}
+
+#endif

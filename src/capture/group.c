@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups.
+ *
+ * The leader is opened alone, the others into its group; only the leader's descriptor is read, with
+ * PERF_FORMAT_GROUP, and only the leader is started and stopped: the kernel then puts all of them on the PMU at
+ * one moment, where the group flag of the ioctls would do it one after the other. Members are found in the answer
+ * by their ids, because the kernel leaves out those that were closed.
+ */
+#include "counter.h"
+#include "reading.h"
+
+#include "base/error.h"
+#include "base/opts.h"
+#include "kernel/sys.h"
+
+#include <perfev/group.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct group_member {
+	struct perfev_counter *counter; /* NULL: not opened, or dropped */
+	uint64_t id;
+	bool hidden; /* what it counts happens in the kernel, which was excluded */
+	struct perfev_error error;
+};
+
+struct perfev_group {
+	struct perfev_counter_opts opts;
+	struct perfev_target on;
+	size_t count;
+	struct group_member items[PERFEV_GROUP_MAX];
+};
+
+/* What the kernel would refuse without a word, or take and count wrongly. */
+static int check_member(const struct perfev_group *group, const struct perfev_event *event,
+			struct perfev_error *err)
+{
+	const struct perf_event_attr *leader = &group->items[0].counter->attr, *attr = &event->attr;
+	const char *cause = NULL;
+
+	if (attr->inherit != leader->inherit)
+		cause = "attr.inherit must be the leader's";
+	else if (attr->use_clockid != leader->use_clockid || attr->clockid != leader->clockid)
+		cause = "its clock must be the leader's";
+	else if (attr->pinned || attr->exclusive)
+		cause = "only the leader may be pinned or exclusive";
+	if (!cause)
+		return 0;
+	return error_set(err, -EINVAL, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
+			 "cannot open %.100s in the group of %.100s: %s; set both alike", event->name,
+			 group->items[0].counter->event->name, cause);
+}
+
+static int open_member(struct perfev_group *group, struct group_member *member,
+		       const struct perfev_event *event, struct perfev_error *err)
+{
+	bool leads = member == group->items;
+	uint64_t format = leads ? PERF_FORMAT_GROUP : 0;
+	int r = counter_check(event, &group->on, err);
+
+	if (r == 0 && !leads)
+		r = check_member(group, event, err);
+	if (r == 0)
+		r = counter_open(&member->counter, event, format, leads ? -1 : group->items[0].counter->fd,
+				 &group->on, &group->opts, err);
+	if (r < 0)
+		return r;
+	r = perfev_counter_id(member->counter, &member->id, err);
+	if (r < 0) {
+		counter_close(member->counter);
+		member->counter = NULL;
+		return r;
+	}
+	member->counter->member = true;
+	member->hidden = reading_is_hidden(&member->counter->attr);
+	return 0;
+}
+
+int perfev_group_add(struct perfev_group *group, const struct perfev_event *event,
+		     struct perfev_error *err)
+{
+	struct group_member *member = &group->items[group->count];
+	int r;
+
+	if (group->count == PERFEV_GROUP_MAX)
+		return error_set(err, -E2BIG, PERFEV_WHY_COUNTERS, ERROR_NOWHERE,
+				 "cannot open %.100s in a group: it has %d members, which is the most; make "
+				 "another group",
+				 event->name, PERFEV_GROUP_MAX);
+	memset(member, 0, sizeof(*member));
+	r = open_member(group, member, event, err);
+	return r < 0 ? r : (int)group->count++;
+}
+
+static int add_all(struct perfev_group *group, const struct perfev_event *const *events, size_t count,
+		   struct perfev_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		struct perfev_error why;
+		int r = perfev_group_add(group, events[i], &why);
+
+		if (r >= 0)
+			continue;
+		if (i == 0 || !group->opts.partial || r == -ENOMEM || group->count == PERFEV_GROUP_MAX) {
+			if (err)
+				*err = why;
+			return r;
+		}
+		group->items[group->count++].error = why;
+	}
+	return 0;
+}
+
+int perfev_group_open(struct perfev_group **ret, const struct perfev_event *const *events,
+		      size_t count, struct perfev_target on, const struct perfev_counter_opts *opts,
+		      struct perfev_error *err)
+{
+	struct perfev_counter_opts full;
+	struct perfev_group *group;
+	int r = opts_copy(&full, sizeof(full), opts, err);
+
+	if (r < 0)
+		return r;
+	if (count == 0)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot open an empty group; name at least one event");
+	group = calloc(1, sizeof(*group));
+	if (!group)
+		return error_memory(err);
+	group->opts = full;
+	group->on = on;
+	r = add_all(group, events, count, err);
+	if (r < 0) {
+		perfev_group_close(group);
+		return r;
+	}
+	*ret = group;
+	return 0;
+}
+
+/* The leader last: else the others would become events of their own for a moment. */
+void perfev_group_close(struct perfev_group *group)
+{
+	if (!group)
+		return;
+	while (group->count)
+		counter_close(group->items[--group->count].counter);
+	free(group);
+}
+
+int perfev_group_drop(struct perfev_group *group, size_t index, struct perfev_error *err)
+{
+	struct perfev_counter *counter = perfev_group_at(group, index);
+
+	if (!counter || index == 0)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, index,
+				 "cannot drop member %zu of a group: %s", index,
+				 index ? "there is none" : "it leads; close the group");
+	counter_close(counter);
+	group->items[index].counter = NULL;
+	return 0;
+}
+
+/* ---- counting -------------------------------------------------------------------------------------------- */
+
+int perfev_group_start(struct perfev_group *group, struct perfev_error *err)
+{
+	return perfev_counter_start(group->items[0].counter, err);
+}
+
+int perfev_group_stop(struct perfev_group *group, struct perfev_error *err)
+{
+	return perfev_counter_stop(group->items[0].counter, err);
+}
+
+int perfev_group_reset(struct perfev_group *group, struct perfev_error *err)
+{
+	const struct perfev_counter *leader = group->items[0].counter;
+	int r = sys_ioctl(leader->fd, PERF_EVENT_IOC_RESET, PERF_IOC_FLAG_GROUP);
+
+	return r < 0 ? error_errno(err, r, "cannot reset the group of %.100s", leader->event->name) : 0;
+}
+
+static int refuse_read(const struct perfev_group *group, int code, struct perfev_error *err)
+{
+	const char *name = group->items[0].counter->event->name;
+
+	if (code == -ECHILD)
+		return error_set(err, code, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
+				 "cannot read the group of %.100s: members were added or dropped after a child "
+				 "inherited it; open the group again, or its events one by one",
+				 name);
+	if (code == -EIO)
+		return error_set(err, code, PERFEV_WHY_CORRUPT, ERROR_NOWHERE,
+				 "cannot read the group of %.100s: the kernel's answer has another form than was "
+				 "asked for",
+				 name);
+	return error_errno(err, code, "cannot read the group of %.100s", name);
+}
+
+/* A member that is in no answer. */
+static void set_absent(const struct group_member *member, enum perfev_status status,
+		       struct perfev_reading *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->id = member->id;
+	ret->status = status;
+	if (!member->counter) {
+		ret->status = member->error.code ? PERFEV_NOT_SUPPORTED : PERFEV_GONE;
+		ret->why = (uint32_t)member->error.why;
+	}
+}
+
+/* The kernel's entry of a member: most often at once the one that is next. */
+static const uint64_t *find_entry(const uint64_t *entries, uint64_t count, unsigned stride, uint64_t next,
+				  uint64_t id)
+{
+	uint64_t i;
+
+	if (next < count && entries[next * stride + 1] == id)
+		return entries + next * stride;
+	for (i = 0; i < count; i++)
+		if (entries[i * stride + 1] == id)
+			return entries + i * stride;
+	return NULL;
+}
+
+static void spread(const struct perfev_group *group, const uint64_t *words, unsigned stride,
+		   struct perfev_reading *ret)
+{
+	const uint64_t *entries = words + READING_GROUP_HEAD, *entry;
+	uint64_t next = 0;
+	size_t i;
+
+	for (i = 0; i < group->count; i++) {
+		const struct group_member *member = &group->items[i];
+
+		entry = member->counter ? find_entry(entries, words[0], stride, next, member->id) : NULL;
+		if (!entry) {
+			set_absent(member, PERFEV_GONE, &ret[i]);
+			continue;
+		}
+		next = (uint64_t)(entry - entries) / stride + 1;
+		ret[i].count = entry[0];
+		ret[i].enabled_ns = words[1];
+		ret[i].running_ns = words[2];
+		ret[i].lost = stride > 2 ? entry[2] : 0;
+		ret[i].id = entry[1];
+		reading_judge(&ret[i], member->hidden);
+	}
+}
+
+int perfev_group_read(const struct perfev_group *group, struct perfev_reading *ret, size_t count,
+		      struct perfev_error *err)
+{
+	const struct perfev_counter *leader = group->items[0].counter;
+	unsigned stride = reading_stride(&leader->attr);
+	uint64_t words[READING_GROUP_WORDS];
+	ssize_t n;
+	size_t i;
+
+	if (count != group->count)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot read %zu members: the group has %zu", count, group->count);
+	n = sys_read_inline(leader->fd, words, sizeof(words));
+	if (n < 0 && n != -ENODEV)
+		return refuse_read(group, (int)n, err);
+	if (n > 0) {
+		if ((size_t)n < READING_GROUP_HEAD * 8 ||
+		    words[0] != ((size_t)n / 8 - READING_GROUP_HEAD) / stride)
+			return refuse_read(group, -EIO, err);
+		spread(group, words, stride, ret);
+		return 0;
+	}
+	for (i = 0; i < count; i++)
+		set_absent(&group->items[i], n ? PERFEV_GONE : PERFEV_ERROR_STATE, &ret[i]);
+	return 0;
+}
+
+/* ---- members ----------------------------------------------------------------------------------------------- */
+
+size_t perfev_group_count(const struct perfev_group *group)
+{
+	return group->count;
+}
+
+struct perfev_counter *perfev_group_at(const struct perfev_group *group, size_t index)
+{
+	return index < group->count ? group->items[index].counter : NULL;
+}
+
+int perfev_group_find(const struct perfev_group *group, uint64_t id)
+{
+	size_t i;
+
+	for (i = 0; i < group->count; i++)
+		if (group->items[i].counter && group->items[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+const struct perfev_error *perfev_group_error(const struct perfev_group *group, size_t index)
+{
+	if (index >= group->count || !group->items[index].error.code)
+		return NULL;
+	return &group->items[index].error;
+}
