@@ -17,6 +17,7 @@
 #include <perfev/raw.h>
 #include <perfev/reader.h>
 #include <perfev/record.h>
+#include <perfev/region.h>
 #include <perfev/regs.h>
 #include <perfev/sampler.h>
 #include <perfev/set.h>

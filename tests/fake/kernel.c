@@ -502,6 +502,8 @@ ssize_t sys_read(int fd, void *buffer, size_t size)
 {
 	const struct fake_event *event = fake_event_of(fd);
 
+	if (event && fake.on_read)
+		fake.on_read();
 	return event ? read_event(event, buffer, size) : read_file(fd, buffer, size);
 }
 

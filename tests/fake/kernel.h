@@ -63,6 +63,7 @@ struct fake {
 	int (*on_map)(struct fake_event *event, size_t size);
 	int (*on_ioctl)(struct fake_event *event, unsigned request, unsigned long argument);
 	void (*on_wait)(int timeout_ms);
+	void (*on_read)(void); /* before an event is read: time goes on */
 	int (*on_append)(const char *path, const char *text); /* NULL: there is no such file */
 	/* the names in a folder, separated by spaces; NULL: those that the table of files tells */
 	const char *(*on_list)(const char *path);
