@@ -75,6 +75,8 @@ static int place_event(struct perfev_regions *regions, size_t index, struct perf
 	attr->freq = 0;
 	if (regions->group_count && !attr->pinned && !attr->exclusive)
 		r = perfev_group_add(regions->groups[regions->group_count - 1], source, NULL);
+	if (r == -ENOMEM)
+		return error_memory(err);
 	if (r < 0) {
 		attr->disabled = 1;
 		r = open_group(regions, source, &event->error) < 0 ? event->error.code : 0;
@@ -349,7 +351,9 @@ int perfev_regions_open(struct perfev_regions **ret, const struct perfev_regions
 		r = start(regions, err);
 	if (r == 0) {
 		r = calibrate(regions);
-		if (r < 0)
+		if (r == -ENOMEM)
+			error_memory(err);
+		else if (r < 0)
 			error_errno(err, r, "cannot read the events of regions");
 	}
 	if (r < 0) {

@@ -2,7 +2,7 @@
 /* Results of regions: values without their overhead, formulas, a table, JSON. */
 #include "region.h"
 
-#include "base/buffer.h"
+#include "base/error.h"
 #include "base/formula.h"
 
 #include <errno.h>
@@ -137,7 +137,7 @@ int perfev_region_metric(double *ret, const struct perfev_regions *regions, size
 	for (i = 0; names && i < regions->count; i++)
 		names[i] = regions->all[i].name;
 	f.names = names;
-	r = names ? formula_eval(ret, &f, err) : -ENOMEM;
+	r = names ? formula_eval(ret, &f, err) : error_memory(err);
 	free(names);
 	return r;
 }

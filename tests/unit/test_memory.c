@@ -296,6 +296,37 @@ static int open_counter(void)
 	return r;
 }
 
+static int measure_regions(void)
+{
+	struct perfev_regions_opts opts = {.size = sizeof(opts), .events = "cycles,cs,faults"};
+	struct perfev_regions *regions = NULL, *more = NULL;
+	double number;
+	int r = perfev_regions_open(&regions, &opts, &err);
+
+	if (r == 0)
+		r = perfev_regions_open(&more, &opts, &err);
+	if (r == 0)
+		r = perfev_region_begin(regions, "a");
+	if (r == 0) {
+		r = perfev_region_begin(regions, "b");
+		if (r == 0)
+			perfev_region_end(regions);
+		perfev_region_end(regions);
+	}
+	if (r == -ENOMEM && has_failed && more) { /* of a begin, which has no error to fill */
+		err.code = r;
+		err.why = PERFEV_WHY_MEMORY;
+	}
+	if (r == 0)
+		r = perfev_regions_add(more, regions, &err);
+	if (r == 0)
+		r = perfev_region_metric(&number, more, 0, "1", &err);
+	perfev_regions_close(regions);
+	perfev_regions_close(more);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
 static int synthesize(void)
 {
 	struct perfev_synth *synth = NULL;
@@ -601,6 +632,7 @@ static void test_capture(void **state)
 	a_kernel();
 	assert_works(perfev_events_parse(&events, "cycles,{cs,faults}", &err));
 	run_out("counter", open_counter);
+	run_out("regions", measure_regions);
 	run_out("set", open_set);
 	run_out("sampler", open_sampler);
 	run_out("synthesis", synthesize);
