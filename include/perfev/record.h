@@ -379,6 +379,20 @@ struct perfev_any {
 PERFEV_API int perfev_any_decode(struct perfev_any *ret, const struct perfev_record *record,
 				 const struct perfev_layout *layout, struct perfev_error *err);
 
+/*
+ * perfev_record_encode() - the bytes of a record, as the kernel would write them
+ * What perfev_any_decode() made of a record of the same @layout becomes the same record again, but for bytes
+ * that have no meaning (padding, the rest of a stack), which become 0. It is also the way to make records.
+ * @to: gets at most @size bytes; all or, when there is no room, an unfinished part. May be NULL with size 0.
+ * @layout: may be NULL for records other than SAMPLE and READ: then there is no trailer.
+ * @flags: PERFEV_RECORD_SWAPPED for the byte order that is not this host's.
+ * Return: the size of the whole record; -E2BIG when that is more than a record can have; -ENOTSUP; -EINVAL.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_record_encode(void *to, size_t size, const struct perfev_any *any, uint16_t misc,
+				    const struct perfev_layout *layout, unsigned flags,
+				    struct perfev_error *err);
+
 /* The same for one kind. Each returns what perfev_any_decode() does, and -EINVAL (why ARGUMENT) for
  * a record of another type. */
 PERFEV_API int perfev_mmap_decode(struct perfev_mmap *ret, const struct perfev_record *record,

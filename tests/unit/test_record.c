@@ -240,6 +240,20 @@ static void check_cut(const struct made_record *made, const struct perfev_layout
 	perfev_any_decode(&any, &record, NULL, NULL);
 }
 
+static void check_encode(const struct made_record *made, const struct perfev_layout *layout, bool big)
+{
+	unsigned flags = big == host_is_big() ? 0 : PERFEV_RECORD_SWAPPED;
+	struct perfev_record record = made_record(made, guard_put(&guard, made->bytes.data, made->bytes.size),
+						made->bytes.size);
+	static unsigned char bytes[8192];
+	struct perfev_any any;
+
+	assert_works(perfev_any_decode(&any, &record, layout, &err));
+	assert_int_equal(perfev_record_encode(bytes, sizeof(bytes), &any, record.misc, layout, flags, &err),
+			 made->bytes.size);
+	assert_memory_equal(bytes, made->bytes.data, made->bytes.size);
+}
+
 static void check_type(uint32_t type, size_t name_size, uint64_t trailer, bool cut)
 {
 	struct made_record *made = malloc(sizeof(*made));
@@ -255,6 +269,7 @@ static void check_type(uint32_t type, size_t name_size, uint64_t trailer, bool c
 	for (big = 0; big < 2; big++) {
 		made_encode(made, big);
 		check_whole(made, layout);
+		check_encode(made, layout, big);
 		for (size = 0; cut && size < made->bytes.size; size++)
 			check_cut(made, layout, size);
 	}

@@ -94,6 +94,35 @@ static void check_id(const struct made_sample *made, const struct perfev_record 
 	assert_true(!(type & PERF_SAMPLE_TIME) || time == made->words[2]);
 }
 
+/* What was decoded becomes the same bytes again; where some have no meaning, one form of them. */
+static void check_encode(struct made_sample *made, const struct perfev_any *any,
+			 const struct perfev_layout *layout, bool big)
+{
+	const uint64_t loose = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_RAW | PERF_SAMPLE_AUX;
+	static unsigned char first[8192], second[8192];
+	unsigned flags = big == host_is_big() ? 0 : PERFEV_RECORD_SWAPPED;
+	struct perfev_bytes bytes = {first, 0};
+	struct perfev_record record;
+	struct perfev_any again;
+	int r = perfev_record_encode(first, sizeof(first), any, made->misc, layout, flags, &err);
+
+	assert_in_range(r, 8, sizeof(first));
+	assert_int_equal(r % 8, 0);
+	if (!(made->attr.sample_type & loose)) {
+		assert_int_equal(r, made->bytes.size);
+		assert_memory_equal(first, made->bytes.data, (size_t)r);
+	}
+	bytes.size = (size_t)r;
+	assert_works(perfev_record_from_bytes(&record, bytes, flags, &err));
+	memset(&again, 0, sizeof(again));
+	assert_works(perfev_any_decode(&again, &record, layout, &err));
+	if (!(made->attr.sample_type & (PERF_SAMPLE_RAW | PERF_SAMPLE_AUX))) /* which may have been padded */
+		made_check(made, &again.as.sample, made->attr.sample_type);
+	assert_int_equal(perfev_record_encode(second, sizeof(second), &again, made->misc, layout, flags, &err), r);
+	assert_memory_equal(first, second, (size_t)r);
+	assert_int_equal(perfev_record_encode(NULL, 0, any, 0, layout, flags, &err), r); /* how large? */
+}
+
 static void check_whole(struct made_sample *made)
 {
 	struct perfev_layout *layout;
@@ -118,6 +147,7 @@ static void check_whole(struct made_sample *made)
 		assert_works(perfev_any_decode(&any, &record, layout, &err));
 		assert_int_equal(any.type, PERF_RECORD_SAMPLE);
 		made_check(made, &any.as.sample, made->attr.sample_type);
+		check_encode(made, &any, layout, big);
 	}
 	perfev_layout_free(layout);
 }
