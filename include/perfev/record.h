@@ -393,6 +393,27 @@ PERFEV_API int perfev_record_encode(void *to, size_t size, const struct perfev_a
 				    const struct perfev_layout *layout, unsigned flags,
 				    struct perfev_error *err);
 
+/*
+ * perfev_record_format() - a record as a line of text: COMM misc=0x2000 pid=3 tid=3 comm="bash" @ time=12
+ * Everything that has a meaning is in it: perfev_record_parse() makes the same record of it. A type that is
+ * not the kernel's is its number and its bytes.
+ * @ret: gets at most @size bytes, terminated; may be NULL when @size is 0.
+ * Return: the length of the whole text; as perfev_any_decode().
+ * Since: 0.1
+ */
+PERFEV_API int perfev_record_format(char *ret, size_t size, const struct perfev_record *record,
+				    const struct perfev_layout *layout, struct perfev_error *err);
+
+/*
+ * perfev_record_parse() - the bytes of a record from such a line
+ * @to, @size, @layout, @flags: as for perfev_record_encode().
+ * Return: the size of the whole record; -EINVAL with err->where = the column.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_record_parse(void *to, size_t size, const char *text,
+				   const struct perfev_layout *layout, unsigned flags,
+				   struct perfev_error *err);
+
 /* The same for one kind. Each returns what perfev_any_decode() does, and -EINVAL (why ARGUMENT) for
  * a record of another type. */
 PERFEV_API int perfev_mmap_decode(struct perfev_mmap *ret, const struct perfev_record *record,

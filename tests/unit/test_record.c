@@ -245,13 +245,21 @@ static void check_encode(const struct made_record *made, const struct perfev_lay
 	unsigned flags = big == host_is_big() ? 0 : PERFEV_RECORD_SWAPPED;
 	struct perfev_record record = made_record(made, guard_put(&guard, made->bytes.data, made->bytes.size),
 						made->bytes.size);
-	static unsigned char bytes[8192];
+	static unsigned char bytes[8192], again[8192];
+	static char text[32768];
 	struct perfev_any any;
 
 	assert_works(perfev_any_decode(&any, &record, layout, &err));
 	assert_int_equal(perfev_record_encode(bytes, sizeof(bytes), &any, record.misc, layout, flags, &err),
 			 made->bytes.size);
 	assert_memory_equal(bytes, made->bytes.data, made->bytes.size);
+	any.as.trailer.reserved = 0; /* the other half of CPU, which no text has */
+	perfev_record_encode(bytes, sizeof(bytes), &any, record.misc, layout, flags, &err);
+	assert_in_range(perfev_record_format(text, sizeof(text), &record, layout, &err), 1, sizeof(text) - 1);
+	memset(again, 0xa5, sizeof(again));
+	if (perfev_record_parse(again, sizeof(again), text, layout, flags, &err) != (int)made->bytes.size ||
+	    memcmp(bytes, again, made->bytes.size))
+		fail_msg("%s\n%s", text, err.text);
 }
 
 static void check_type(uint32_t type, size_t name_size, uint64_t trailer, bool cut)

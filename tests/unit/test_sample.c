@@ -123,6 +123,30 @@ static void check_encode(struct made_sample *made, const struct perfev_any *any,
 	assert_int_equal(perfev_record_encode(NULL, 0, any, 0, layout, flags, &err), r); /* how large? */
 }
 
+/* As text and back it is the canonical form of the same bytes. */
+static void check_text(const struct perfev_any *any, uint16_t misc, const struct perfev_layout *layout, bool big)
+{
+	static unsigned char first[8192], second[8192];
+	static char text[65536];
+	unsigned flags = big == host_is_big() ? 0 : PERFEV_RECORD_SWAPPED;
+	struct perfev_bytes bytes = {first, 0};
+	struct perfev_record record;
+	int r = perfev_record_encode(first, sizeof(first), any, misc, layout, flags, &err), n;
+
+	bytes.size = (size_t)r;
+	assert_works(perfev_record_from_bytes(&record, bytes, flags, &err));
+	n = perfev_record_format(text, sizeof(text), &record, layout, &err);
+	assert_in_range(n, 1, sizeof(text) - 1);
+	assert_int_equal(strlen(text), n);
+	assert_int_equal(perfev_record_format(NULL, 0, &record, layout, &err), n);
+	memset(second, 0xa5, sizeof(second));
+	if (perfev_record_parse(second, sizeof(second), text, layout, flags, &err) != r)
+		fail_msg("%s\n%s", text, err.text);
+	if (memcmp(first, second, (size_t)r))
+		fail_msg("%s", text);
+	assert_int_equal(perfev_record_parse(NULL, 0, text, layout, flags, &err), r);
+}
+
 static void check_whole(struct made_sample *made)
 {
 	struct perfev_layout *layout;
@@ -148,6 +172,8 @@ static void check_whole(struct made_sample *made)
 		assert_int_equal(any.type, PERF_RECORD_SAMPLE);
 		made_check(made, &any.as.sample, made->attr.sample_type);
 		check_encode(made, &any, layout, big);
+		any.as.sample.reserved = 0; /* the other half of CPU, which no text has */
+		check_text(&any, made->misc, layout, big);
 	}
 	perfev_layout_free(layout);
 }
