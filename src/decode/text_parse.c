@@ -15,6 +15,7 @@
 
 #define HEADER	   sizeof(struct perf_event_header)
 #define RECORD_MAX 65528
+#define SIMPLEPERF 32768 /* from here on a larger size stands in place of the misc bits */
 
 struct reading {
 	const char *text;
@@ -569,6 +570,8 @@ int perfev_record_parse(void *to, size_t size, const char *text, const struct pe
 	uint32_t t = type(&r);
 	uint64_t misc = named_number(&r, "misc", 2);
 
+	if (misc && t >= SIMPLEPERF)
+		wrong(&r, "records of this type have no misc bits");
 	put_zeros(&r, HEADER);
 	body(&r, t, layout);
 	skip_blanks(&r);

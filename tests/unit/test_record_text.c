@@ -133,6 +133,7 @@ static void test_mistakes(void **state)
 		{"READ misc=0x0 pid=1 tid=2 values={counts=[]}", "'enabled=' is missing", 35},
 		{"SAMPLE misc=0x2 ip=0x7f00 tid=1/2 time=3 cpu=4 read={enabled=10,counts=[{count=5}]}", "',id=' is missing", 81},
 		{"71 misc=0", "'body' is missing", 10},
+		{"32769 misc=1 body=hex:", "no misc bits", 13},
 	};
 	unsigned char bytes[4096];
 	size_t i;
