@@ -189,6 +189,11 @@ const char *loaded_feature(const struct loaded *loaded, unsigned feature);
 /* ---- html: the page of a loaded profile, to a file */
 int write_html(const struct loaded *loaded, const char *path);
 
+/* ---- dump_records.c: each returns what the reader did, < 0 with an error */
+
+int dump_records(struct perfev_reader *reader, bool json, struct perfev_error *err);
+int dump_header(struct perfev_reader *reader, struct perfev_error *err);
+
 /* ---- json.c ---------------------------------------------------------------------------------------------------- */
 
 struct stat_row; /* below */

@@ -95,45 +95,62 @@ static int count_records(struct perfev_reader *reader, struct counts *counts, st
 	return r;
 }
 
-static int print_stats(const char *path, bool partial)
+struct dump_options {
+	const char *path;
+	bool stats, header, json, partial;
+};
+
+static int print(struct perfev_reader *reader, const struct dump_options *o, struct perfev_error *err)
 {
-	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = partial};
+	struct counts counts = {NULL, 0, 0, {0}};
+	int r;
+
+	if (o->header)
+		return dump_header(reader, err);
+	if (!o->stats)
+		return dump_records(reader, o->json, err);
+	r = count_records(reader, &counts, err);
+	if (r >= 0)
+		print_counts(&counts);
+	free(counts.items);
+	return r;
+}
+
+static int dump(const struct dump_options *o)
+{
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = o->partial};
 	const struct perfev_error *damage;
 	struct perfev_reader *reader;
-	struct counts counts = {NULL, 0, 0, {0}};
 	struct perfev_error err;
 	int r;
 
-	if (perfev_reader_open(&reader, path, &opts, &err) < 0)
+	if (perfev_reader_open(&reader, o->path, &opts, &err) < 0)
 		return report_error(&err);
-	r = count_records(reader, &counts, &err);
+	r = print(reader, o, &err);
 	damage = perfev_reader_damage(reader);
-	if (r >= 0)
-		print_counts(&counts);
 	if (r < 0)
 		r = report_error(&err);
 	else
 		r = damage ? report_error(damage) : EXIT_DONE;
 	perfev_reader_close(reader);
-	free(counts.items);
 	return r;
 }
 
 int cmd_dump(int argc, char **argv)
 {
-	const char *path = "perf.data";
-	bool stats = false, partial = false;
+	struct dump_options o = {.path = "perf.data"};
 	const struct option_row rows[] = {
 		{'i', "input", "FILE", "the recording (default perf.data; - is standard input)", OPTION_TEXT,
-		 &path},
-		{0, "stats", NULL, "how many records there are of each type", OPTION_FLAG, &stats},
-		{0, "partial", NULL, "read a damaged file as far as it goes", OPTION_FLAG, &partial},
-		{0, "header", NULL, "", OPTION_LATER, NULL},
-		{0, "json", NULL, "", OPTION_LATER, NULL},
+		 &o.path},
+		{0, "stats", NULL, "how many records there are of each type", OPTION_FLAG, &o.stats},
+		{0, "partial", NULL, "read a damaged file as far as it goes", OPTION_FLAG, &o.partial},
+		{0, "header", NULL, "events with their attrs and ids, and what is said of the machine", OPTION_FLAG,
+		 &o.header},
+		{0, "json", NULL, "one JSON document on standard output", OPTION_FLAG, &o.json},
 	};
 	struct command_line line = {
 		.command = "dump",
-		.synopsis = "--stats [-i FILE] [--partial]",
+		.synopsis = "[--stats | --header | --json] [-i FILE] [--partial]",
 		.description = "Shows what a recording holds, record by record. A damaged file is refused, with "
 			       "the place\nand the reason; --partial reads it up to there.",
 		.options = rows,
@@ -146,9 +163,7 @@ int cmd_dump(int argc, char **argv)
 	if (line.argc)
 		return usage_error("dump", "it takes no argument, and '%s' was given; -i FILE names the recording",
 				   line.argv[0]);
-	if (!stats) {
-		fputs("perfev dump: showing each record is not built yet; --stats is\n", stderr);
-		return EXIT_USAGE;
-	}
-	return print_stats(path, partial);
+	if (o.stats + o.header + o.json > 1)
+		return usage_error("dump", "--stats, --header and --json exclude each other");
+	return dump(&o);
 }

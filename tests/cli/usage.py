@@ -59,7 +59,7 @@ def test_not_built_yet():
         expect_code(done, 2)
         expect_in("not built yet", done.err)
     for words in (["record", "-z", "--", "true"], ["record", "-e", "cs/call-graph=lbr/", "--", "true"],
-                  ["report", "--pprof", "x"], ["dump"], ["dump", "--header"]):
+                  ["report", "--pprof", "x"]):
         done = perfev(*words)
         expect_code(done, 2)
         expect_in("not built yet", done.err)
