@@ -92,6 +92,12 @@ static bool rate(const struct facts *f)
 	       f->attr->sample_freq > (uint64_t)f->system.max_sample_rate;
 }
 
+/* No sysctl allows that either: it is an int. */
+static bool rate_ever(const struct facts *f)
+{
+	return rate(f) && f->attr->sample_freq > INT32_MAX;
+}
+
 /* A field is at fault, as far as trying has told. */
 static bool may_blame(const struct facts *f, const char *field)
 {
@@ -352,9 +358,11 @@ static const struct row rows[] = {
 	 "perfev list shows those it has"},
 	{ESRCH, always, PERFEV_WHY_NO_TASK, "there is no such process or thread, or it is ending",
 	 "look at the number again"},
+	{EINVAL, rate_ever, PERFEV_WHY_RATE,
+	 "its frequency is {freq} Hz and perf_event_max_sample_rate is {rate}", "ask for less"},
 	{EINVAL, rate, PERFEV_WHY_RATE,
 	 "its frequency is {freq} Hz and perf_event_max_sample_rate is {rate}",
-	 "ask for less, or run sysctl kernel.perf_event_max_sample_rate"},
+	 "ask for less, or run sysctl kernel.perf_event_max_sample_rate={freq}"},
 	{EINVAL, no_cpu, PERFEV_WHY_NO_CPU, "CPU {cpu} is not there, or offline ({online} are online)",
 	 "take one that /sys/devices/system/cpu/online lists"},
 	{ENODEV, no_cpu, PERFEV_WHY_NO_CPU, "CPU {cpu} is not there, or offline ({online} are online)",
@@ -415,7 +423,7 @@ static const struct row rows[] = {
 	 "use another kernel, or leave the sandbox"},
 	{EOVERFLOW, deep_stack, PERFEV_WHY_ARGUMENT,
 	 "call chains of {depth} frames are asked for, and perf_event_max_stack is {max_stack}",
-	 "ask for less, or run sysctl kernel.perf_event_max_stack"},
+	 "ask for less, or run sysctl kernel.perf_event_max_stack={depth}"},
 	{EBADF, cgroup, PERFEV_WHY_ARGUMENT, "the descriptor is not of a cgroup's folder",
 	 "open a folder under /sys/fs/cgroup"},
 	{EBADF, always, PERFEV_WHY_ARGUMENT, "its group's leader is no open event", "open the group again"},
