@@ -471,6 +471,23 @@ static int list_missing(struct load *l)
 	return 0;
 }
 
+/* An event that was asked for by a name which the recording does not have: told, as nothing else would. */
+static void look_for_events(const struct load *l)
+{
+	const struct texts *wanted = &l->opts->filter.events;
+	struct perfev_reader_event_info info;
+	size_t i, e;
+
+	for (i = 0; i < wanted->count; i++) {
+		for (e = 0; perfev_reader_event_at(l->out->reader, e, &info); e++)
+			if (!strcmp(info.name, wanted->items[i]))
+				break;
+		if (e == perfev_reader_event_count(l->out->reader))
+			note("no event of the recording is called %s; perfev report without --event shows all",
+			     wanted->items[i]);
+	}
+}
+
 int load_profile(struct loaded *ret, const struct load_opts *opts)
 {
 	struct load l = {.out = ret, .opts = opts};
@@ -492,7 +509,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 		if (l.compressed)
 			note("%s has compressed records, which this version does not read yet", opts->path);
 	} else if (!err.code) {
-		note("cannot go on: out of memory");
+		out_of_memory();
 	} else {
 		report_error(&err);
 	}
@@ -501,9 +518,11 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 	free(l.missing);
 	free(l.stack);
 	free(l.events);
-	if (r < 0)
+	if (r == 0)
+		look_for_events(&l);
+	else
 		loaded_free(ret);
-	return r < 0 ? EXIT_FAILED : 0;
+	return r ? EXIT_FAILED : 0;
 }
 
 void loaded_free(struct loaded *loaded)

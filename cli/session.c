@@ -27,7 +27,7 @@ static int parse_ids(const char *command, const char *option, const struct texts
 						   option, option, at);
 			more = realloc(*ids, (*count + 1) * sizeof(**ids));
 			if (!more)
-				return EXIT_FAILED;
+				return out_of_memory();
 			*ids = more;
 			more[(*count)++] = (int32_t)id;
 			if (!*end)
@@ -101,7 +101,7 @@ static int choose_cgroups(struct session *s)
 
 	s->ids = calloc(s->cgroups.count, sizeof(*s->ids));
 	if (!s->ids)
-		return EXIT_FAILED;
+		return out_of_memory();
 	s->on = perfev_on_cgroup(-1, -1);
 	for (i = 0; r == 0 && i < s->cgroups.count; i++) {
 		r = open_cgroup(s->cgroups.items[i], &s->ids[i]);

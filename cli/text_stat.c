@@ -72,7 +72,9 @@ static void put_stat_row(FILE *out, const struct stat_result *result, const stru
 	if (!(row->info.flags & PERFEV_EVENT_SNAPSHOT))
 		count /= result->runs;
 	put_count(out, row, count);
-	fprintf(out, "%-26s", row->event);
+	text_name(out, row->event);
+	if (strlen(row->event) < 26)
+		fprintf(out, "%*s", (int)(26 - strlen(row->event)), "");
 	stat_meaning(number, unit, result, row);
 	if (number[0])
 		fprintf(out, " # %12s %s", number, unit);
