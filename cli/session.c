@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -176,8 +177,8 @@ static bool task_ended(int32_t id)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", id);
 	file = fopen(path, "re");
-	if (!file)
-		return true;
+	if (!file) /* it has ended; or /proc is hidden */
+		return kill(id, 0) < 0 && errno == ESRCH;
 	n = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[n] = 0;

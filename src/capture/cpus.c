@@ -139,6 +139,10 @@ int perfev_cpus_online(int32_t **ret, size_t *count, struct perfev_error *err)
 
 	if (n == 0)
 		n = -ENODATA;
+	if (n == -ENOENT)
+		return error_set(err, -ENOENT, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+				 "cannot list the CPUs: there is no /sys/devices/system/cpu/online; run mount -t sysfs "
+				 "sysfs /sys");
 	if (n < 0)
 		return error_errno(err, (int)n, "cannot list the CPUs: /sys/devices/system/cpu/online");
 	return perfev_cpus_parse(ret, count, text, err);

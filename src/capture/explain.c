@@ -73,6 +73,12 @@ static bool hardware(const struct facts *f)
 	       f->attr->type == PERF_TYPE_RAW;
 }
 
+/* Whether the machine has such is not known then. */
+static bool hidden_hardware(const struct facts *f)
+{
+	return hardware(f) && f->no_sysfs && (f->code == -ENOENT || f->code == -ENODEV || f->code == -EOPNOTSUPP);
+}
+
 /* Permission is looked at first, so that a missing PMU may hide behind EACCES. */
 static bool missing_hardware(const struct facts *f)
 {
@@ -314,6 +320,9 @@ static const struct row rows[] = {
 	{EACCES, any_task_on_cpu, PERFEV_WHY_PARANOID,
 	 "counting every task on a CPU needs perf_event_paranoid <= 0 and it is {paranoid}",
 	 "run as root, grant CAP_PERFMON, or run sysctl kernel.perf_event_paranoid=0"},
+	{0, hidden_hardware, PERFEV_WHY_NO_PMU,
+	 "the kernel has no PMU for it, and which it has cannot be seen: there is no /sys/bus/event_source/devices",
+	 "use cpu-clock, or run mount -t sysfs sysfs /sys"},
 	{0, missing_hardware, PERFEV_WHY_NO_PMU,
 	 "this machine has no hardware counters (no CPU PMU in sysfs), common in virtual machines",
 	 "use cpu-clock, or give the guest a virtual PMU"},

@@ -120,6 +120,40 @@ def test_names_are_one_line_and_steer_nothing():
                 expect("a\nb" not in text, f"{words}: {text!r}")
 
 
+# ---- filesystems that are not mounted -----------------------------------------------------------------------------
+
+
+def without(where, *words):
+    need_root()
+    done = cli.run("unshare", "-m", "sh", "-c", f'mount -t tmpfs none {where} || exit 99; exec "$@"', "sh", PERFEV, *words)
+    if done.code == 99 or done.err.startswith("unshare"):
+        raise Skip(f"{where} cannot be hidden here")
+    return done
+
+
+def test_without_proc():
+    expect_code(without("/proc", "stat", "--", "true"), 0)
+    done = without("/proc", "stat", "-p", str(os.getpid()), "--", "true")
+    expect_code(done, 1)
+    expect_in("there is no /proc; run mount -t proc proc /proc", done.err)
+    done = without("/proc", "doctor")
+    expect_in("there is no /proc", done.out)
+    expect("-9" not in done.out, f"what is not known is shown as a number:\n{done.out}")
+    started = time.monotonic()
+    done = without("/proc", "stat", "-t", str(os.getpid()), "-e", "task-clock", "--", "sleep", "0.3")
+    expect_code(done, 0)
+    expect(time.monotonic() - started > 0.3, "a thread that runs was taken for one that has ended")
+
+
+def test_without_sysfs():
+    expect_code(without("/sys", "stat", "--", "true"), 0)
+    expect("-9" not in without("/sys", "doctor").out, "what is not known is shown as a number")
+    for words in (["stat", "-a"], ["stat", "-e", "cpu/event=1/"], ["record"]):
+        done = without("/sys", *words, "--", "true")
+        expect(done.code in (1, 2), f"{words}: {done.code}")
+        expect_in("run mount -t sysfs sysfs /sys", done.err)
+
+
 # ---- ends -------------------------------------------------------------------------------------------------------
 
 

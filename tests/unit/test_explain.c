@@ -88,6 +88,8 @@ static const struct row rows[] = {
 	{ENOENT, PERFEV_WHY_NO_EVENT, "this machine does not have the event", "perfev list", SELF, SOFTWARE},
 	{ENOENT, PERFEV_WHY_NO_EVENT, "this machine does not have the event", "perfev list",
 	 SELF, .facts.hardware_pmu = true, .attr = {.type = PERF_TYPE_HW_CACHE}},
+	{ENOENT, PERFEV_WHY_NO_PMU, "which it has cannot be seen: there is no /sys/bus/event_source/devices",
+	 "mount -t sysfs sysfs /sys", SELF, .facts.no_sysfs = true, .attr = {.type = PERF_TYPE_HW_CACHE}},
 	{ESRCH, PERFEV_WHY_NO_TASK, "no such process or thread", "look at the number", .facts.pid = 9,
 	 SELF, SOFTWARE},
 	{EINVAL, PERFEV_WHY_RATE, "its frequency is 200000 Hz and perf_event_max_sample_rate is 100000",
