@@ -19,6 +19,7 @@ struct counts {
 	struct count *items;
 	size_t count, room;
 	uint32_t index[KNOWN_TYPES]; /* place in items + 1 */
+	bool compressed;	     /* there are records inside others */
 };
 
 static struct count *count_of(struct counts *counts, uint32_t type)
@@ -85,6 +86,8 @@ static int count_records(struct perfev_reader *reader, struct counts *counts, st
 		if (!count)
 			break;
 		count->count++;
+		counts->compressed |= record.type == PERFEV_RECORD_COMPRESSED ||
+				      record.type == PERFEV_RECORD_COMPRESSED2;
 		if ((++n & 0xffff) == 0) {
 			perfev_reader_release(reader);
 			perfev_reader_describe(reader, &info);
@@ -100,7 +103,7 @@ static int print_stats(const char *path, bool partial)
 	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = partial};
 	const struct perfev_error *damage;
 	struct perfev_reader *reader;
-	struct counts counts = {NULL, 0, 0, {0}};
+	struct counts counts = {NULL, 0, 0, {0}, false};
 	struct perfev_error err;
 	int r;
 
@@ -110,6 +113,9 @@ static int print_stats(const char *path, bool partial)
 	damage = perfev_reader_damage(reader);
 	if (r >= 0)
 		print_counts(&counts);
+	if (counts.compressed)
+		note("%s has compressed records, which this version does not read yet: what is in them is not counted",
+		     path);
 	if (r < 0)
 		r = report_error(&err);
 	else

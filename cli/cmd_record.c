@@ -332,7 +332,7 @@ static void summarize(struct record_work *work)
 		note("records were lost because the rings were full; -m N gives them N pages, -F a lower rate");
 	tell_lower_rate(work);
 	if (!r->samples)
-		note("there is no sample: the command ran too short, or never used the CPU");
+		note("there is no sample: what was measured ran too short, or its events never happened");
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------- */

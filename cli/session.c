@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* "12,34" and more of them. */
@@ -72,15 +74,25 @@ static bool cgroup_root(char *to, size_t size)
 	return to[0];
 }
 
-/* A name as perf takes it, from the root of the hierarchy; or the path of a folder. */
+static bool is_cgroup(int fd)
+{
+	struct statfs is;
+
+	return fstatfs(fd, &is) == 0 && ((unsigned long)is.f_type == CGROUP_SUPER_MAGIC ||
+					 (unsigned long)is.f_type == CGROUP2_SUPER_MAGIC);
+}
+
+/* A name as perf takes it, from the root of the hierarchy, where "/" is the root; or the path of a folder. */
 static int open_cgroup(const char *name, int *fd)
 {
 	char root[512] = "", path[1024];
 
 	if (name[0] == '/') {
 		*fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (*fd >= 0)
+		if (*fd >= 0 && is_cgroup(*fd))
 			return 0;
+		if (*fd >= 0)
+			close(*fd);
 	}
 	if (!cgroup_root(root, sizeof(root))) {
 		note("cannot find cgroup %s: no hierarchy of cgroups is mounted; mount cgroup2", name);
