@@ -19,6 +19,10 @@ def test_unknown_event():
     expect_code(done, 2)
     expect_in("column 13", done.err)
     expect_in("did you mean cycles?", done.err)
+    for text in ("", "cs,", "cs:Z", "{cs", "cs/period=x/", "mem:z", "uprobe:x"):  # each says what to do
+        done = perfev("stat", "-e", text, "--", "true")
+        expect_code(done, 2)
+        expect_in("; ", done.err.splitlines()[0])
 
 
 def test_no_hardware_counters():
