@@ -102,8 +102,9 @@ int child_refused(char **command, int error)
 	bool is_missing = error == ENOENT || error == ENOTDIR;
 
 	if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE) {
-		note("cannot start %s: %s; raise ulimit -%c, or end other processes", command[0], strerror(error),
-		     error == EMFILE || error == ENFILE ? 'n' : error == EAGAIN ? 'u' : 'v');
+		note("cannot start %s: %s; raise ulimit -%c%s", command[0], strerror(error),
+		     error == EMFILE || error == ENFILE ? 'n' : error == EAGAIN ? 'u' : 'v',
+		     error == EAGAIN || error == ENOMEM ? ", or end other processes" : "");
 		return EXIT_FAILED;
 	}
 	note("cannot run %s: %s; %s", command[0], strerror(error),

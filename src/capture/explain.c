@@ -98,6 +98,11 @@ static bool rate(const struct facts *f)
 	       f->attr->sample_freq > (uint64_t)f->system.max_sample_rate;
 }
 
+static bool files_at_most(const struct facts *f)
+{
+	return f->system.files_hard > 0 && f->system.files_soft >= f->system.files_hard;
+}
+
 /* No sysctl allows that either: it is an int. */
 static bool rate_ever(const struct facts *f)
 {
@@ -416,6 +421,9 @@ static const struct row rows[] = {
 	{EOPNOTSUPP, found_one, PERFEV_WHY_UNSUPPORTED, "its PMU does not support {fault}", "leave it out"},
 	{EOPNOTSUPP, always, PERFEV_WHY_UNSUPPORTED, "its PMU does not support what was asked",
 	 "leave out options until it opens"},
+	{EMFILE, files_at_most, PERFEV_WHY_FILES,
+	 "this process may have {files} open files{need}, and its hard limit is no more",
+	 "raise ulimit -n as root, or take fewer events, threads or CPUs"},
 	{EMFILE, always, PERFEV_WHY_FILES,
 	 "this process may have {files} open files{need}", "raise ulimit -n (up to {files_hard})"},
 	{ENFILE, always, PERFEV_WHY_FILES, "the system's table of open files is full",

@@ -299,7 +299,8 @@ def test_few_open_files():
     """Soft and hard limit: the command raises the soft one by itself."""
     done = limited("ulimit -n 16", PERFEV, "stat", "-e", ",".join(["page-faults"] * 30), "--", "true")
     expect_code(done, 0)  # some of them can be counted
-    expect(done.err.count("this process may have 16 open files, and 30 more are needed; raise ulimit -n (up to 16)") == 1,
+    expect(done.err.count("this process may have 16 open files, and 30 more are needed, and its hard limit is no more; "
+                          "raise ulimit -n as root, or take fewer events, threads or CPUs") == 1,
            done.err)
     done = limited("ulimit -n 3", PERFEV, "stat", "-e", "page-faults", "--", "true")
     expect(done.code != 0, done.err)
