@@ -147,7 +147,7 @@ static int print_report(const struct options *o, const struct loaded *loaded, FI
 			return report_error(&err);
 		return EXIT_DONE;
 	}
-	text_report(out, loaded, o->load.path, &text);
+	text_report(out, loaded, strcmp(o->load.path, "-") ? o->load.path : "standard input", &text);
 	return EXIT_DONE;
 }
 
