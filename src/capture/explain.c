@@ -287,6 +287,22 @@ static bool found_one(const struct facts *f)
 	return f->fault.count == 1;
 }
 
+/* What is to be watched is refused, and not how: all else was taken out. */
+static bool found_place(const struct facts *f)
+{
+	return f->fault.count == 1 && (!strcmp(f->fault.names[0], "the type") || !strncmp(f->fault.names[0], "config", 6));
+}
+
+static bool probe_place(const struct facts *f)
+{
+	return uprobe(f) && found_place(f);
+}
+
+static bool breakpoint_place(const struct facts *f)
+{
+	return breakpoint(f) && f->attr->bp_addr >> 63 && found_place(f);
+}
+
 static bool found_some(const struct facts *f)
 {
 	return f->fault.count > 1;
@@ -408,6 +424,11 @@ static const struct row rows[] = {
 	 "leave the modifiers u, k, h, G, H and I out"},
 	{EINVAL, found_some, PERFEV_WHY_COMBINATION, "the kernel does not take {fault}",
 	 "leave one of them out"},
+	{EINVAL, probe_place, PERFEV_WHY_ARGUMENT,
+	 "the kernel puts no probe there: it is no file, or its offset is not inside it",
+	 "give a program or a library, and an offset in it"},
+	{EINVAL, breakpoint_place, PERFEV_WHY_ARGUMENT,
+	 "the kernel lets nothing watch its address 0x{address}", "take another address"},
 	{EINVAL, found_one, PERFEV_WHY_ARGUMENT, "the kernel does not take {fault}",
 	 "leave it out, or give another value"},
 	{EOPNOTSUPP, precise, PERFEV_WHY_NOT_SAMPLING,
