@@ -40,29 +40,44 @@ static void child_main(char **command, int go, int failed, bool stdout_to_stderr
 	_exit(n > 0 && error == ENOENT ? EXIT_NO_CMD : EXIT_NO_RUN);
 }
 
+static void close_both(const int fds[2])
+{
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* On failure there is no child: its pid stays 0, so that nobody ever kills -1, which are all processes. */
 int child_start(struct child *child, char **command, bool stdout_to_stderr)
 {
-	int go[2], failed[2];
+	int go[2], failed[2], error;
+	pid_t pid;
 
 	memset(child, 0, sizeof(*child));
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return -errno;
 	if (pipe2(failed, O_CLOEXEC) < 0) {
-		close(go[0]);
-		close(go[1]);
-		return -errno;
+		error = errno;
+		close_both(go);
+		return -error;
 	}
-	child->pid = fork();
-	if (child->pid == 0) {
+	pid = fork();
+	if (pid < 0) {
+		error = errno;
+		close_both(go);
+		close_both(failed);
+		return -error;
+	}
+	if (pid == 0) {
 		close(go[1]);
 		close(failed[0]);
 		child_main(command, go[0], failed[1], stdout_to_stderr);
 	}
 	close(go[0]);
 	close(failed[1]);
+	child->pid = pid;
 	child->go = go[1];
 	child->failed = failed[0];
-	return child->pid < 0 ? -errno : 0;
+	return 0;
 }
 
 int child_go(struct child *child)
@@ -80,6 +95,22 @@ int child_go(struct child *child)
 	close(child->failed);
 	child->failed = -1;
 	return n == sizeof(error) ? error : 0;
+}
+
+int child_refused(char **command, int error)
+{
+	bool is_missing = error == ENOENT || error == ENOTDIR;
+
+	if (error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE) {
+		note("cannot start %s: %s; raise ulimit -%c%s", command[0], strerror(error),
+		     error == EMFILE || error == ENFILE ? 'n' : error == EAGAIN ? 'u' : 'v',
+		     error == EAGAIN || error == ENOMEM ? ", or end other processes" : "");
+		return EXIT_FAILED;
+	}
+	note("cannot run %s: %s; %s", command[0], strerror(error),
+	     is_missing ? "give the path of a program, or a name in PATH"
+			: "make it executable, or give another program");
+	return is_missing ? EXIT_NO_CMD : EXIT_NO_RUN;
 }
 
 static uint64_t in_ns(struct timeval time)
@@ -107,7 +138,7 @@ void child_look(struct child *child, bool block)
 
 void child_kill(struct child *child)
 {
-	if (!child->pid || child->ended)
+	if (child->pid <= 0 || child->ended)
 		return;
 	if (child->go > 0)
 		close(child->go);
@@ -124,6 +155,14 @@ int child_exit_code(const struct child *child)
 	return WEXITSTATUS(child->status);
 }
 
+/* nohup has SIGHUP ignored, and a blocked signal comes out of the descriptor even so. */
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 static sigset_t watched_signals(void)
 {
 	sigset_t set;
@@ -131,7 +170,8 @@ static sigset_t watched_signals(void)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	return set;
 }
@@ -150,19 +190,25 @@ void unwatch_signals(int fd)
 
 	if (fd < 0)
 		return;
-	take_signals(fd);
+	take_signals(fd, NULL);
 	close(fd);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
-bool take_signals(int fd)
+/* What a terminal sends reaches the command too; what a process sends to us alone is passed on, or a command
+ * that goes on would keep us from ending. */
+bool take_signals(int fd, const struct child *child)
 {
 	struct signalfd_siginfo info;
 	bool stop = false;
 
-	while (read(fd, &info, sizeof(info)) == sizeof(info))
-		if (info.ssi_signo != SIGCHLD)
-			stop = true;
+	while (read(fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		stop = true;
+		if (child && child->pid > 0 && !child->ended && info.ssi_code <= 0)
+			kill(child->pid, (int)info.ssi_signo);
+	}
 	return stop;
 }
 

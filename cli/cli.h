@@ -68,8 +68,12 @@ int report_error(const struct perfev_error *err);
 bool flush_output(FILE *out);
 /* The errno of a flush that failed, or 0. */
 int output_error(void);
-/* A remark on stderr, "perfev: ..." */
+/* A remark on stderr, "perfev: ...", one line whatever names are in it. */
 void note(const char *format, ...) PERFEV_PRINTF(1, 2);
+/* "cannot VERB NAME: " and what @error is, and helps against it. Returns EXIT_FAILED. */
+int file_failed(const char *verb, const char *name, int error);
+/* The same, of memory. */
+int out_of_memory(void);
 
 /* ---- session.c: what is measured ------------------------------------------------------------------ */
 
@@ -105,6 +109,8 @@ struct child {
 
 /* Makes the child, which waits before it executes. @stdout_to_stderr: results go to our stdout. */
 int child_start(struct child *child, char **command, bool stdout_to_stderr);
+/* Says that the command could not be started. Returns the exit code for it. */
+int child_refused(char **command, int error);
 /* Lets it begin. Returns 0, or the errno of exec. */
 int child_go(struct child *child);
 /* Looks whether it has ended; @block waits. */
@@ -116,8 +122,8 @@ int child_exit_code(const struct child *child);
 /* Signals: from watch_signals() on SIGINT, SIGTERM and SIGCHLD come out of a descriptor. */
 int watch_signals(void);
 void unwatch_signals(int fd);
-/* Takes what came. Returns whether the user asked to stop. */
-bool take_signals(int fd);
+/* Takes what came; @child (or NULL) gets it too. Returns whether the user asked to stop. */
+bool take_signals(int fd, const struct child *child);
 /* Sleeps until @fd (or -1) or @signals has something, or @timeout_ms. */
 void wait_for(int fd, int signals, int timeout_ms);
 

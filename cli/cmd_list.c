@@ -76,7 +76,7 @@ static int list(struct listing *l)
 		note("%s", err.text);
 	else if (r < 0 && !ferror(stdout))
 		return report_error(&err);
-	if (!l->count && !l->json)
+	if (!l->count && !l->json && r >= 0)
 		note("no event here matches %s; 'perfev list' shows all, and globs have to match the whole name",
 		     l->glob ? l->glob : "*");
 	return l->count || l->json ? EXIT_DONE : EXIT_FAILED;

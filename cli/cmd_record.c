@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #define DEFAULT_HZ 999
+#define PAGES_MAX  (1 << 30)
 
 struct options {
 	struct texts events;
@@ -29,6 +30,7 @@ struct record_work {
 	struct recorder recorder;
 	int signals;
 	bool stopped;
+	bool closed; /* nobody reads our standard output any more, which is no failure */
 	int64_t started_ms;
 	int64_t rate_before; /* perf_event_max_sample_rate */
 };
@@ -193,7 +195,7 @@ static int open_sampler(struct record_work *work)
 	if (!events || !leaders) {
 		free(events);
 		free(leaders);
-		return EXIT_FAILED;
+		return out_of_memory();
 	}
 	r = perfev_sampler_open(&work->recorder.sampler, events, count, o->session.on, &opts, &err);
 	free(events);
@@ -209,9 +211,16 @@ static int open_sampler(struct record_work *work)
 			     info.name);
 	}
 	if (o->pages && perfev_sampler_ring_bytes(work->recorder.sampler) < opts.ring_bytes)
-		note("rings have %llu KiB: more than that is over the limit of locked memory",
+		note("rings have %llu KiB: more than that is over the limit of locked memory, or of "
+		     "what the kernel can map",
 		     (unsigned long long)perfev_sampler_ring_bytes(work->recorder.sampler) / 1024);
 	return 0;
+}
+
+static int writing_failed(struct record_work *work, const struct perfev_error *err)
+{
+	work->closed = err->code == -EPIPE && !strcmp(work->recorder.path, "-");
+	return work->closed ? EXIT_FAILED : report_error(err);
 }
 
 static int open_file(struct record_work *work)
@@ -225,7 +234,7 @@ static int open_file(struct record_work *work)
 	r->argc = work->options->argc;
 	r->argv = work->options->argv;
 	if (perfev_writer_open(&r->writer, r->path, &opts, &err) < 0 || recorder_begin(r, &err) < 0)
-		return report_error(&err);
+		return writing_failed(work, &err);
 	return 0;
 }
 
@@ -233,7 +242,7 @@ static int open_file(struct record_work *work)
 
 static bool is_done(struct record_work *work)
 {
-	if (take_signals(work->signals))
+	if (take_signals(work->signals, &work->child))
 		work->stopped = true;
 	child_look(&work->child, false);
 	if (work->child.pid && work->child.ended)
@@ -251,7 +260,7 @@ static int drain_all(struct record_work *work)
 
 	while (r > 0 && passes++ < 64)
 		r = recorder_drain(&work->recorder, &err);
-	return r < 0 ? report_error(&err) : 0;
+	return r < 0 ? writing_failed(work, &err) : 0;
 }
 
 static int loop(struct record_work *work)
@@ -266,7 +275,7 @@ static int loop(struct record_work *work)
 		wait_for(perfev_sampler_fd(r->sampler), work->signals, progress.on ? 500 : -1);
 		/* once: what the recorder does may be recorded too, and there is always more then */
 		if (perfev_sampler_wait(r->sampler, 0, &err) > 0 && recorder_drain(r, &err) < 0)
-			code = report_error(&err);
+			code = writing_failed(work, &err);
 		progress_at(&progress, perfev_writer_bytes(r->writer), 0);
 	}
 	progress_end(&progress);
@@ -294,12 +303,7 @@ static int begin(struct record_work *work)
 	if (!work->child.pid)
 		return 0;
 	error = child_go(&work->child);
-	if (!error)
-		return 0;
-	note("cannot run %s: %s; %s", s->command[0], strerror(error),
-	     error == ENOENT ? "give the path of a program, or a name in PATH"
-			     : "make it executable, or give another program");
-	return error == ENOENT ? EXIT_NO_CMD : EXIT_NO_RUN;
+	return error ? child_refused(s->command, error) : 0;
 }
 
 /* The kernel does that when its interrupts take too long (perf_cpu_time_max_percent), and keeps it. */
@@ -328,7 +332,7 @@ static void summarize(struct record_work *work)
 		note("records were lost because the rings were full; -m N gives them N pages, -F a lower rate");
 	tell_lower_rate(work);
 	if (!r->samples)
-		note("there is no sample: the command ran too short, or never used the CPU");
+		note("there is no sample: what was measured ran too short, or its events never happened");
 }
 
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
@@ -341,8 +345,9 @@ static int finish(struct record_work *work, int code)
 	perfev_sampler_stop(work->recorder.sampler, NULL);
 	r = code == EXIT_FAILED ? 0 : drain_all(work);
 	if (recorder_finish(&work->recorder, &err) < 0 && !code)
-		r = report_error(&err);
-	summarize(work);
+		r = writing_failed(work, &err);
+	if (!work->closed)
+		summarize(work);
 	return code ? code : r;
 }
 
@@ -377,8 +382,7 @@ static int record(struct record_work *work)
 		r = child_start(&work->child, o->session.command, to_stdout);
 		if (r < 0) {
 			unwatch_signals(work->signals);
-			note("cannot start a process: %s", strerror(-r));
-			return EXIT_FAILED;
+			return child_refused(o->session.command, -r);
 		}
 	}
 	if (o->session.is_command)
@@ -397,6 +401,8 @@ static int record(struct record_work *work)
 		r = write_page(o);
 	if (r)
 		child_kill(&work->child);
+	if (work->closed)
+		return EXIT_DONE;
 	child_look(&work->child, !o->session.is_command ? work->child.ended : true);
 	if (r == 0 && work->child.pid && work->child.ended)
 		r = child_exit_code(&work->child);
@@ -428,6 +434,8 @@ static int check(struct options *o, bool graph)
 	if (o->pages & (o->pages - 1))
 		return usage_error("record", "-m takes a power of two, and %llu is none",
 				   (unsigned long long)o->pages);
+	if (o->pages > PAGES_MAX)
+		return usage_error("record", "-m takes up to %d pages", PAGES_MAX);
 	if (o->html && o->output && !strcmp(o->output, "-"))
 		return usage_error("record", "--html needs the recording in a file, not on standard output");
 	return choose_graph(o, graph);
@@ -479,7 +487,7 @@ int cmd_record(int argc, char **argv)
 	int r;
 
 	if (!words)
-		return EXIT_FAILED;
+		return out_of_memory();
 	memcpy(words, argv, (size_t)argc * sizeof(*words));
 	o.argc = argc;
 	o.argv = words;

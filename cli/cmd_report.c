@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DEFAULT_LIMIT 40
 
@@ -90,11 +91,11 @@ int write_html(const struct loaded *loaded, const char *path)
 	int r;
 
 	if (!out || !unresolved) {
-		note("cannot write %s: %s", path, strerror(errno));
+		r = file_failed("write", path, errno);
 		free(unresolved);
 		if (out)
 			fclose(out);
-		return EXIT_FAILED;
+		return r;
 	}
 	for (i = 0; i < loaded->missing_count; i++) {
 		unresolved[i].module = loaded->missing[i].module;
@@ -109,10 +110,8 @@ int write_html(const struct loaded *loaded, const char *path)
 	sink.context = out;
 	r = perfev_profile_write_html(loaded->profile, &opts, &sink, &err);
 	free(unresolved);
-	if (fclose(out) != 0 && r == 0) {
-		note("cannot write %s: %s", path, strerror(errno));
-		return EXIT_FAILED;
-	}
+	if (fclose(out) != 0 && r == 0)
+		return file_failed("write", path, errno);
 	if (r < 0)
 		return report_error(&err);
 	note("the page is %s", path);
@@ -148,7 +147,7 @@ static int print_report(const struct options *o, const struct loaded *loaded, FI
 			return report_error(&err);
 		return EXIT_DONE;
 	}
-	text_report(out, loaded, o->load.path, &text);
+	text_report(out, loaded, strcmp(o->load.path, "-") ? o->load.path : "standard input", &text);
 	return EXIT_DONE;
 }
 
@@ -168,18 +167,57 @@ static int report(const struct options *o)
 	if (o->output) {
 		out = fopen(o->output, "w");
 		if (!out) {
-			note("cannot write %s: %s", o->output, strerror(errno));
+			r = file_failed("write", o->output, errno);
 			loaded_free(&loaded);
-			return EXIT_FAILED;
+			return r;
 		}
 	}
 	r = print_report(o, &loaded, out);
-	if (o->output && fclose(out) != 0) {
-		note("cannot write %s: %s", o->output, strerror(errno));
-		r = EXIT_FAILED;
-	}
+	if (o->output && fclose(out) != 0)
+		r = file_failed("write", o->output, errno);
 	loaded_free(&loaded);
 	return r;
+}
+
+/* Numbers, separated by commas. */
+static int check_numbers(const char *option, const struct texts *texts)
+{
+	size_t i;
+
+	for (i = 0; i < texts->count; i++) {
+		const char *at = texts->items[i];
+		size_t digits = strspn(at, "0123456789");
+
+		while (digits && digits < 10 && at[digits] == ',') {
+			at += digits + 1;
+			digits = strspn(at, "0123456789");
+		}
+		if (!digits || digits > 9 || at[digits])
+			return usage_error("report", "%s takes numbers, as in %s 812,813, and '%s' is none", option,
+					   option, texts->items[i]);
+	}
+	return -1;
+}
+
+/* What was asked for is used, or refused; not found later, sample by sample. */
+static int check(const struct options *o)
+{
+	FILE *file;
+	int r = check_numbers("--pid", &o->load.filter.pids);
+
+	if (r < 0)
+		r = check_numbers("--tid", &o->load.filter.tids);
+	if (r >= 0)
+		return r;
+	if (o->load.symfs && access(o->load.symfs, X_OK) < 0)
+		return file_failed("use --symfs", o->load.symfs, errno);
+	if (!o->load.kallsyms)
+		return -1;
+	file = fopen(o->load.kallsyms, "re");
+	if (!file)
+		return file_failed("use --kallsyms", o->load.kallsyms, errno);
+	fclose(file);
+	return -1;
 }
 
 static void free_filter(struct filter *filter)
@@ -233,6 +271,8 @@ int cmd_report(int argc, char **argv)
 				line.argv[0]);
 	if (r < 0 && (o.json + o.folded + (o.html != NULL)) > 1)
 		r = usage_error("report", "--json, --folded and --html exclude each other");
+	if (r < 0)
+		r = check(&o);
 	if (r < 0)
 		r = report(&o);
 	free_filter(&o.load.filter);

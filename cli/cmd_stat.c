@@ -34,6 +34,7 @@ struct stat_work {
 	bool told_cpus;
 	int signals;
 	bool stopped;
+	int output_error;
 	struct child child;
 	int status; /* the first that is not 0 */
 };
@@ -149,7 +150,7 @@ static int make_rows(struct stat_work *work, const struct perfev_set *set)
 	work->before = calloc(most, sizeof(*work->before));
 	work->samples = calloc(most * o->runs, sizeof(*work->samples));
 	if (!work->rows || !work->now || !work->before || !work->samples)
-		return EXIT_FAILED;
+		return out_of_memory();
 	for (i = 0; places && perfev_set_row_at(set, i, &row); i++)
 		begin_row(work, row.event, o->per_cpu ? row.cpu : -1, o->per_thread ? row.tid : -1);
 	for (i = 0; i < events; i++) {
@@ -220,7 +221,11 @@ static void print(struct stat_work *work, const struct stat_result *result)
 		csv_stat(work->out, result, o->separator);
 	else
 		text_stat(work->out, result, what);
-	work->stopped |= !flush_output(work->out);
+	if (flush_output(work->out))
+		return;
+	work->stopped = true;
+	if (!work->output_error) /* closing the file does not tell it again */
+		work->output_error = errno;
 }
 
 static struct stat_result result_of(const struct stat_work *work)
@@ -328,7 +333,7 @@ static int wait_until_done(struct stat_work *work, struct perfev_set *set)
 	int r = 0;
 
 	while (r == 0) {
-		if (take_signals(work->signals))
+		if (take_signals(work->signals, &work->child))
 			work->stopped = true;
 		child_look(&work->child, false);
 		if (work->child.pid ? work->child.ended : work->stopped)
@@ -344,14 +349,6 @@ static int wait_until_done(struct stat_work *work, struct perfev_set *set)
 	return r;
 }
 
-static int command_failed(const struct session *session, int error)
-{
-	note("cannot run %s: %s; %s", session->command[0], strerror(error),
-	     error == ENOENT ? "give the path of a program, or a name in PATH"
-			     : "make it executable, or give another program");
-	return error == ENOENT ? EXIT_NO_CMD : EXIT_NO_RUN;
-}
-
 static int start_counting(struct stat_work *work, struct perfev_set *set)
 {
 	const struct session *s = &work->options->session;
@@ -363,7 +360,7 @@ static int start_counting(struct stat_work *work, struct perfev_set *set)
 	if (!work->child.pid)
 		return 0;
 	error = child_go(&work->child);
-	return error ? command_failed(s, error) : 0;
+	return error ? child_refused(s->command, error) : 0;
 }
 
 static int run_once(struct stat_work *work)
@@ -378,7 +375,7 @@ static int run_once(struct stat_work *work)
 	if (s->command) {
 		r = child_start(&work->child, s->command, work->options->json && !work->options->output);
 		if (r < 0)
-			return command_failed(s, -r);
+			return child_refused(s->command, -r);
 	}
 	if (s->is_command)
 		on = perfev_on_task(work->child.pid);
@@ -461,16 +458,18 @@ static int open_output(struct stat_work *work)
 		work->out = fopen(o->output, "we");
 	if (work->out)
 		return 0;
-	note("cannot write %s: %s", o->output, strerror(errno));
-	return EXIT_FAILED;
+	return file_failed("write", o->output, errno);
 }
 
 static int close_output(const struct stat_work *work, int r)
 {
-	if (!work->options->output || !work->out || fclose(work->out) == 0)
+	int error = work->output_error;
+
+	if (!work->options->output || !work->out)
 		return r;
-	note("cannot write %s: %s", work->options->output, strerror(errno));
-	return EXIT_FAILED;
+	if (fclose(work->out) != 0 && !error)
+		error = errno;
+	return error ? file_failed("write", work->options->output, error) : r;
 }
 
 static int measure(const struct options *o)
@@ -482,7 +481,9 @@ static int measure(const struct options *o)
 		return r;
 	r = open_output(&work);
 	work.elapsed = calloc(o->runs, sizeof(*work.elapsed));
-	if (r == 0 && work.elapsed) {
+	if (r == 0 && !work.elapsed)
+		r = out_of_memory();
+	if (r == 0) {
 		prepare_events(&work);
 		work.signals = watch_signals();
 		raise_file_limit();

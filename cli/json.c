@@ -104,7 +104,7 @@ static void put_stat_row(FILE *out, const struct stat_row *row, uint64_t runs)
 	put_number_or_null(out, "cpu", row->cpu);
 	put_number_or_null(out, "tid", row->tid);
 	if (counted && runs > 1)
-		fprintf(out, ",\"mean\":%.6g,\"stddev\":%.6g}", row->mean, row->stddev);
+		fprintf(out, ",\"mean\":%.15g,\"stddev\":%.15g}", row->mean, row->stddev);
 	else
 		fputs(",\"mean\":null,\"stddev\":null}", out);
 }

@@ -282,6 +282,33 @@ static int add_sample(struct load *l, const struct perfev_sample *sample, int ev
 	return perfev_profile_add(l->out->profile, &stack, err);
 }
 
+/* Called when the first sample comes: in a stream events, and what they are called, come with the first
+ * records. */
+static int add_events(struct load *l, struct perfev_error *err)
+{
+	size_t count = perfev_reader_event_count(l->out->reader);
+	int *events;
+
+	if (count == l->event_count)
+		return 0;
+	events = realloc(l->events, count * sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	l->events = events;
+	for (; l->event_count < count; l->event_count++) {
+		struct perfev_reader_event_info info;
+
+		perfev_reader_event_at(l->out->reader, l->event_count, &info);
+		events[l->event_count] = -1;
+		if (!passes_text(&l->opts->filter.events, info.name))
+			continue;
+		events[l->event_count] = perfev_profile_event(l->out->profile, info.name, err);
+		if (events[l->event_count] < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static int take_sample(struct load *l, const struct perfev_record *record,
 		       const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -289,6 +316,9 @@ static int take_sample(struct load *l, const struct perfev_record *record,
 	struct perfev_sample sample;
 
 	l->out->all_samples++;
+	r = add_events(l, err);
+	if (r < 0)
+		return r;
 	if (event < 0 || (size_t)event >= l->event_count || !layout || l->events[event] < 0)
 		return 0;
 	sample.pid = sample.tid = 0;
@@ -328,32 +358,6 @@ static int take_ready(struct load *l, struct perfev_error *err)
 
 /* ---- the whole --------------------------------------------------------------------------------------------------- */
 
-/* Events may come with the first records of a stream. */
-static int add_events(struct load *l, struct perfev_error *err)
-{
-	size_t count = perfev_reader_event_count(l->out->reader);
-	int *events;
-
-	if (count == l->event_count)
-		return 0;
-	events = realloc(l->events, count * sizeof(*events));
-	if (!events)
-		return -ENOMEM;
-	l->events = events;
-	for (; l->event_count < count; l->event_count++) {
-		struct perfev_reader_event_info info;
-
-		perfev_reader_event_at(l->out->reader, l->event_count, &info);
-		events[l->event_count] = -1;
-		if (!passes_text(&l->opts->filter.events, info.name))
-			continue;
-		events[l->event_count] = perfev_profile_event(l->out->profile, info.name, err);
-		if (events[l->event_count] < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 static int read_all(struct load *l, struct perfev_error *err)
 {
 	struct perfev_reader *reader = l->out->reader;
@@ -364,9 +368,7 @@ static int read_all(struct load *l, struct perfev_error *err)
 
 	progress_begin(&progress, "reading");
 	while ((r = perfev_reader_next(reader, &record, err)) > 0) {
-		r = add_events(l, err);
-		if (r == 0)
-			r = perfev_order_push(l->order, &record, perfev_reader_layout(reader, &record), err);
+		r = perfev_order_push(l->order, &record, perfev_reader_layout(reader, &record), err);
 		if (r == 0)
 			r = take_ready(l, err);
 		if (r < 0)
@@ -471,6 +473,23 @@ static int list_missing(struct load *l)
 	return 0;
 }
 
+/* An event that was asked for by a name which the recording does not have: told, as nothing else would. */
+static void look_for_events(const struct load *l)
+{
+	const struct texts *wanted = &l->opts->filter.events;
+	struct perfev_reader_event_info info;
+	size_t i, e;
+
+	for (i = 0; i < wanted->count; i++) {
+		for (e = 0; perfev_reader_event_at(l->out->reader, e, &info); e++)
+			if (!strcmp(info.name, wanted->items[i]))
+				break;
+		if (e == perfev_reader_event_count(l->out->reader))
+			note("no event of the recording is called %s; perfev report without --event shows all",
+			     wanted->items[i]);
+	}
+}
+
 int load_profile(struct loaded *ret, const struct load_opts *opts)
 {
 	struct load l = {.out = ret, .opts = opts};
@@ -481,9 +500,9 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 	memset(&err, 0, sizeof(err));
 	r = open_all(&l, &err);
 	if (r == 0)
-		r = add_events(&l, &err);
-	if (r == 0)
 		r = read_all(&l, &err);
+	if (r == 0)
+		r = add_events(&l, &err);
 	if (r == 0)
 		r = list_missing(&l);
 	if (r == 0) {
@@ -492,7 +511,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 		if (l.compressed)
 			note("%s has compressed records, which this version does not read yet", opts->path);
 	} else if (!err.code) {
-		note("cannot go on: out of memory");
+		out_of_memory();
 	} else {
 		report_error(&err);
 	}
@@ -501,9 +520,11 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 	free(l.missing);
 	free(l.stack);
 	free(l.events);
-	if (r < 0)
+	if (r == 0)
+		look_for_events(&l);
+	else
 		loaded_free(ret);
-	return r < 0 ? EXIT_FAILED : 0;
+	return r ? EXIT_FAILED : 0;
 }
 
 void loaded_free(struct loaded *loaded)

@@ -6,8 +6,10 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static const struct {
 	const char *name;
@@ -55,10 +57,11 @@ static int unknown_command(const char *word)
 	for (i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	near = perfev_nearest(word, names, COMMANDS);
-	fprintf(stderr, "perfev: there is no command '%s'", word);
 	if (near)
-		fprintf(stderr, "; did you mean 'perfev %s'?", near);
-	fputs("\nTry 'perfev help'.\n", stderr);
+		note("there is no command '%s'; did you mean 'perfev %s'?", word, near);
+	else
+		note("there is no command '%s'", word);
+	fputs("Try 'perfev help'.\n", stderr);
 	return EXIT_USAGE;
 }
 
@@ -92,10 +95,24 @@ static int choose(int argc, char **argv)
 	return run(argv[1], argc - 2, argv + 2);
 }
 
+/* A recording that got the number of a closed standard error would get every message too. What takes the
+ * number instead cannot be used, as before, and is closed again in commands that are run. */
+static void take_standard_numbers(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_PATH | O_CLOEXEC);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	int code;
 
+	take_standard_numbers();
 	signal(SIGPIPE, SIG_IGN);
 	code = choose(argc, argv);
 	if (flush_output(stdout))

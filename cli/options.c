@@ -12,15 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The words that a user gave come out in one line, without what would steer a terminal. */
+PERFEV_PRINTF(2, 0)
+static void say(const char *command, const char *format, va_list args)
+{
+	char text[4096];
+
+	vsnprintf(text, sizeof(text), format, args);
+	fprintf(stderr, "perfev%s%s: ", command ? " " : "", command ? command : "");
+	text_name(stderr, text);
+	fputc('\n', stderr);
+}
+
 int usage_error(const char *command, const char *format, ...)
 {
 	va_list args;
 
-	fprintf(stderr, "perfev %s: ", command);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	say(command, format, args);
 	va_end(args);
-	fprintf(stderr, "\nTry 'perfev %s --help'.\n", command);
+	fprintf(stderr, "Try 'perfev %s --help'.\n", command);
 	return EXIT_USAGE;
 }
 
@@ -34,11 +45,26 @@ void note(const char *format, ...)
 {
 	va_list args;
 
-	fputs("perfev: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	say(NULL, format, args);
 	va_end(args);
-	fputc('\n', stderr);
+}
+
+int out_of_memory(void)
+{
+	note("cannot go on: out of memory; end other programs, or measure less");
+	return EXIT_FAILED;
+}
+
+int file_failed(const char *verb, const char *name, int error)
+{
+	note("cannot %s %s: %s; %s", verb, name, strerror(error),
+	     error == ENOENT || error == ENOTDIR	? "look at the name again"
+	     : error == EACCES || error == EPERM ? "run as its owner or as root, or take another place"
+	     : error == EISDIR			? "name a file, this is a folder"
+	     : error == ENOSPC || error == EDQUOT ? "make room, or take another place"
+						  : "take another place");
+	return EXIT_FAILED;
 }
 
 static void print_option(const struct option_row *row)
@@ -127,7 +153,7 @@ static int set_filter(const struct command_line *line, struct texts *events, con
 		return usage_error(line->command, "%s stands behind the -e whose events it is for", word);
 	filters = realloc(events->filters, events->count * sizeof(*filters));
 	if (!filters)
-		return EXIT_FAILED;
+		return out_of_memory();
 	for (; events->filter_count < events->count; events->filter_count++)
 		filters[events->filter_count] = NULL;
 	events->filters = filters;
@@ -149,7 +175,7 @@ static int set_value(const struct command_line *line, const struct option_row *r
 		*(const char **)row->value = value;
 		return -1;
 	case OPTION_LIST:
-		return add_text(row->value, value) < 0 ? EXIT_FAILED : -1;
+		return add_text(row->value, value) < 0 ? out_of_memory() : -1;
 	case OPTION_FILTER:
 		return set_filter(line, row->value, word, value);
 	case OPTION_COUNT:
@@ -157,6 +183,8 @@ static int set_value(const struct command_line *line, const struct option_row *r
 		number = strtoull(value, &end, 10);
 		if (errno || end == value || *end || value[0] == '-')
 			return usage_error(line->command, "%s takes a number, and '%s' is none", word, value);
+		if (!number) /* which is what an option that was not given has */
+			return usage_error(line->command, "%s takes a number from 1 on", word);
 		*(uint64_t *)row->value = number;
 		return -1;
 	default:

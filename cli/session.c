@@ -4,8 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* "12,34" and more of them. */
@@ -27,7 +30,7 @@ static int parse_ids(const char *command, const char *option, const struct texts
 						   option, option, at);
 			more = realloc(*ids, (*count + 1) * sizeof(**ids));
 			if (!more)
-				return EXIT_FAILED;
+				return out_of_memory();
 			*ids = more;
 			more[(*count)++] = (int32_t)id;
 			if (!*end)
@@ -71,15 +74,25 @@ static bool cgroup_root(char *to, size_t size)
 	return to[0];
 }
 
-/* A name as perf takes it, from the root of the hierarchy; or the path of a folder. */
+static bool is_cgroup(int fd)
+{
+	struct statfs is;
+
+	return fstatfs(fd, &is) == 0 && ((unsigned long)is.f_type == CGROUP_SUPER_MAGIC ||
+					 (unsigned long)is.f_type == CGROUP2_SUPER_MAGIC);
+}
+
+/* A name as perf takes it, from the root of the hierarchy, where "/" is the root; or the path of a folder. */
 static int open_cgroup(const char *name, int *fd)
 {
 	char root[512] = "", path[1024];
 
 	if (name[0] == '/') {
 		*fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (*fd >= 0)
+		if (*fd >= 0 && is_cgroup(*fd))
 			return 0;
+		if (*fd >= 0)
+			close(*fd);
 	}
 	if (!cgroup_root(root, sizeof(root))) {
 		note("cannot find cgroup %s: no hierarchy of cgroups is mounted; mount cgroup2", name);
@@ -101,7 +114,7 @@ static int choose_cgroups(struct session *s)
 
 	s->ids = calloc(s->cgroups.count, sizeof(*s->ids));
 	if (!s->ids)
-		return EXIT_FAILED;
+		return out_of_memory();
 	s->on = perfev_on_cgroup(-1, -1);
 	for (i = 0; r == 0 && i < s->cgroups.count; i++) {
 		r = open_cgroup(s->cgroups.items[i], &s->ids[i]);
@@ -176,8 +189,8 @@ static bool task_ended(int32_t id)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", id);
 	file = fopen(path, "re");
-	if (!file)
-		return true;
+	if (!file) /* it has ended; or /proc is hidden */
+		return kill(id, 0) < 0 && errno == ESRCH;
 	n = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[n] = 0;

@@ -4,28 +4,47 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
+
+/* A number of the system; where /proc or /sys are hidden, there is none. */
+static const char *fact(char to[32], int64_t value)
+{
+	if (value == INT64_MIN)
+		return "unknown";
+	snprintf(to, 32, "%" PRId64, value);
+	return to;
+}
+
+static void put_settings(FILE *out, const struct perfev_system *s)
+{
+	char one[32], two[32], three[32];
+
+	if (s->paranoid == INT64_MIN)
+		fprintf(out, "Settings  perf_event_paranoid is not there: %s\n",
+			access("/proc/self", F_OK) < 0 ? "there is no /proc; run mount -t proc proc /proc"
+						       : "this kernel has no perf events");
+	else
+		fprintf(out, "Settings  perf_event_paranoid %s, kptr_restrict %s\n", fact(one, s->paranoid),
+			fact(two, s->kptr_restrict));
+	fprintf(out, "Limits    %s samples a second, %s KiB of ring memory a CPU, %s open files\n\n",
+		fact(one, s->max_sample_rate), fact(two, s->mlock_kb), fact(three, s->files_soft));
+}
 
 static void put_system(FILE *out, const struct perfev_system *s)
 {
-	char mask[64];
+	char mask[64], one[32], two[32], three[32];
 
 	fprintf(out, "Machine   %s, %s, kernel %s\n", s->cpu_desc[0] ? s->cpu_desc : "unknown CPU", s->arch,
 		s->release);
-	fprintf(out, "          %" PRId64 " CPUs online of %" PRId64 ", %" PRId64 " MB\n", s->cpus_online,
-		s->cpus_available, s->memory_kb / 1024);
+	fprintf(out, "          %s CPUs online of %s, %s MB\n", fact(one, s->cpus_online),
+		fact(two, s->cpus_available),
+		fact(three, s->memory_kb == INT64_MIN ? INT64_MIN : s->memory_kb / 1024));
 	snprintf(mask, sizeof(mask), "%s%s%s", s->capabilities & PERFEV_CAP_SYS_ADMIN ? " SYS_ADMIN" : "",
 		 s->capabilities & PERFEV_CAP_PERFMON ? " PERFMON" : "",
 		 s->capabilities & PERFEV_CAP_SYSLOG ? " SYSLOG" : "");
 	fprintf(out, "User      uid %" PRId64 ", capabilities that matter:%s%s\n", s->uid,
 		mask[0] ? mask : " none", s->seccomp == 2 ? "; under a seccomp filter" : "");
-	if (s->paranoid == INT64_MIN)
-		fputs("Settings  perf_event_paranoid is not there: this kernel has no perf events\n", out);
-	else
-		fprintf(out, "Settings  perf_event_paranoid %" PRId64 ", kptr_restrict %" PRId64 "\n",
-			s->paranoid, s->kptr_restrict);
-	fprintf(out, "Limits    %" PRId64 " samples a second, %" PRId64 " KiB of ring memory a CPU, %" PRId64
-		     " open files\n\n",
-		s->max_sample_rate, s->mlock_kb, s->files_soft);
+	put_settings(out, s);
 }
 
 /* ---- PMUs and the kernel -------------------------------------------------------------------------------- */

@@ -24,7 +24,9 @@ static void put_header(FILE *out, const struct loaded *l, const char *path)
 	char number[32], lost[32];
 	size_t i;
 
-	fprintf(out, "# %s: %s samples", path, text_number(number, l->samples));
+	fputs("# ", out);
+	text_name(out, path);
+	fprintf(out, ": %s samples", text_number(number, l->samples));
 	if (l->last_time > l->first_time)
 		fprintf(out, " over %.3f s", (double)(l->last_time - l->first_time) / 1e9);
 	if (l->all_samples != l->samples)

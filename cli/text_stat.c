@@ -72,7 +72,9 @@ static void put_stat_row(FILE *out, const struct stat_result *result, const stru
 	if (!(row->info.flags & PERFEV_EVENT_SNAPSHOT))
 		count /= result->runs;
 	put_count(out, row, count);
-	fprintf(out, "%-26s", row->event);
+	text_name(out, row->event);
+	if (strlen(row->event) < 26)
+		fprintf(out, "%*s", (int)(26 - strlen(row->event)), "");
 	stat_meaning(number, unit, result, row);
 	if (number[0])
 		fprintf(out, " # %12s %s", number, unit);
@@ -210,11 +212,11 @@ static void put_csv_row(FILE *out, const struct stat_result *result, const struc
 		fprintf(out, "<%s>", status_words(row));
 	fprintf(out, "%s%s%s", sep, is_clock(row) ? "msec" : row->info.unit, sep);
 	put_field(out, row->event, sep);
-	fprintf(out, "%s%" PRIu64 "%s%.2f", sep, r->running_ns, sep,
-		r->enabled_ns ? (double)r->running_ns / (double)r->enabled_ns * 100 : 0.0);
 	if (result->runs > 1)
 		fprintf(out, "%s%.2f%%", sep,
 			row->mean > 0 ? row->stddev / sqrt((double)result->runs) / row->mean * 100 : 0.0);
+	fprintf(out, "%s%" PRIu64 "%s%.2f", sep, r->running_ns / result->runs, sep,
+		r->enabled_ns ? (double)r->running_ns / (double)r->enabled_ns * 100 : 0.0);
 	stat_meaning(number, unit, result, row);
 	fprintf(out, "%s%s%s%s\n", sep, number, sep, unit);
 }

@@ -137,7 +137,8 @@ PERFEV_API int perfev_event_set_filter(struct perfev_event *event, const char *f
 
 /*
  * perfev_event_format() - the text that means this event, here and now
- * Parsing it gives the same attr again. Names of PMUs and terms are those of this machine.
+ * Parsing it gives the same attr again, but for a pointer (the path of a probe) and for attr.disabled of a
+ * group's member, which its text alone is not. Names of PMUs and terms are those of this machine.
  * @ret: gets at most @size bytes, terminated; may be NULL when @size is 0.
  * Return: the length of the whole text; -EINVAL for what no text says (unknown bits of the attr).
  */
@@ -238,7 +239,7 @@ PERFEV_API int perfev_events_append(struct perfev_events *events, const struct p
 /* perfev_events_count() - how many events there are */
 PERFEV_API size_t perfev_events_count(const struct perfev_events *events);
 
-/* The event at @index (below the count); owned by @events. */
+/* The event at @index, owned by @events; NULL when there is none of that number. */
 PERFEV_API struct perfev_event *perfev_events_at(const struct perfev_events *events, size_t index);
 
 /* The index of the leader of the group that the event at @index is in; its own when it is alone. */

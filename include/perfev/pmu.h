@@ -68,7 +68,7 @@ PERFEV_API int perfev_pmus_read(struct perfev_pmus **ret, const char *sysfs, str
 PERFEV_API void perfev_pmus_free(struct perfev_pmus *pmus);
 PERFEV_API size_t perfev_pmus_count(const struct perfev_pmus *pmus);
 
-/* perfev_pmus_at() - one of them; lives as long as @pmus */
+/* perfev_pmus_at() - one of them; NULL when there is none of that number. Lives as long as @pmus. */
 PERFEV_API const struct perfev_pmu *perfev_pmus_at(const struct perfev_pmus *pmus, size_t index);
 /* perfev_pmus_find() - the one of that name, or NULL */
 PERFEV_API const struct perfev_pmu *perfev_pmus_find(const struct perfev_pmus *pmus, const char *name);

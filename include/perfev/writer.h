@@ -18,7 +18,7 @@ PERFEV_BEGIN
 
 struct perfev_writer_opts {
 	size_t size;
-	uint32_t keep;	   /* not 0: an existing file is kept as PATH.old */
+	uint32_t keep;	   /* not 0: an existing file that is not empty is kept as PATH.old */
 	uint32_t reserved;
 };
 
@@ -26,8 +26,9 @@ struct perfev_writer;
 
 /*
  * perfev_writer_open() - begin a recording
- * @path: a file (made with mode 0600), or "-": the streamed form, to standard output.
- * Return: 0; a negative errno of open(2).
+ * @path: a file (made with mode 0600), or "-": the streamed form, to standard output. What is no file (a
+ *	pipe with a name, a device) gets the streamed form too.
+ * Return: 0; a negative errno of open(2), or of rename(2) when an old file could not be kept.
  * Since: 0.1
  */
 PERFEV_API int perfev_writer_open(struct perfev_writer **ret, const char *path,

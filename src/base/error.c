@@ -100,6 +100,36 @@ int error_set(struct perfev_error *err, int code, enum perfev_why why, uint64_t 
 	return code;
 }
 
+static const struct {
+	int code;
+	const char *text;
+} remedies[] = {
+	{ENOENT, "look at the name again"},
+	{ENOTDIR, "look at the name again"},
+	{ELOOP, "look at the name again"},
+	{ENAMETOOLONG, "take a shorter name"},
+	{EACCES, "run as its owner or as root, or give this user the rights"},
+	{EPERM, "run as its owner or as root, or give this user the rights"},
+	{EISDIR, "name a file, this is a folder"},
+	{EROFS, "take a place that can be written"},
+	{ENOSPC, "make room, or take another place"},
+	{EMFILE, "raise ulimit -n"},
+	{ENFILE, "raise sysctl fs.file-max"},
+	{EPIPE, "let what reads it run until the end"},
+	{ESRCH, "look at the number again"},
+};
+
+/* What helps, when nothing is known but the errno. */
+static const char *remedy_of(int code)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (remedies[i].code == code)
+			return remedies[i].text;
+	return "the log of the kernel (dmesg) may say more";
+}
+
 int error_errno(struct perfev_error *err, int code, const char *format, ...)
 {
 	va_list args;
@@ -110,14 +140,14 @@ int error_errno(struct perfev_error *err, int code, const char *format, ...)
 	va_start(args, format);
 	put_text(err, 0, format, args);
 	va_end(args);
-	error_append(err, ": %s", strerror(-code));
+	error_append(err, ": %s; %s", strerror(-code), remedy_of(-code));
 	return code;
 }
 
 int error_memory(struct perfev_error *err)
 {
 	return error_set(err, -ENOMEM, PERFEV_WHY_MEMORY, ERROR_NOWHERE,
-			 "cannot go on: out of memory");
+			 "cannot go on: out of memory; end other programs, or ask for less");
 }
 
 void error_append(struct perfev_error *err, const char *format, ...)

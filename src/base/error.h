@@ -13,7 +13,7 @@
 int error_set(struct perfev_error *err, int code, enum perfev_why why, uint64_t where,
 	      const char *format, ...) PERFEV_PRINTF(5, 6);
 
-/* The same when only the errno is known: ": " and the errno's own text are put at the end. */
+/* The same when only the errno is known: its own text, and what helps against such, are put at the end. */
 int error_errno(struct perfev_error *err, int code, const char *format, ...) PERFEV_PRINTF(3, 4);
 
 /* -ENOMEM. */

@@ -87,6 +87,16 @@ static const char *take_range(const char **at, int32_t *first, int32_t *last)
 	return next && *last >= *first ? next : NULL;
 }
 
+/* Why there is no range at @at; a first number was good when @at is the second. */
+static const char *no_range(const char *at)
+{
+	int32_t ignored;
+
+	if (*at < '0' || *at > '9')
+		return "a number is expected";
+	return take_cpu(at, &ignored) ? "the range ends before it begins" : "the number is too large";
+}
+
 int perfev_cpus_parse(int32_t **ret, size_t *count, const char *text, struct perfev_error *err)
 {
 	const char *at = text, *next, *what = "a number is expected";
@@ -97,8 +107,10 @@ int perfev_cpus_parse(int32_t **ret, size_t *count, const char *text, struct per
 
 	for (; more; at = next + more) {
 		next = take_range(&at, &first, &last);
-		if (!next)
+		if (!next) {
+			what = no_range(at);
 			goto bad;
+		}
 		r = add_range(&cpus, &room, &n, first, last);
 		if (r == -ENOMEM) {
 			free(cpus);
@@ -127,6 +139,10 @@ int perfev_cpus_online(int32_t **ret, size_t *count, struct perfev_error *err)
 
 	if (n == 0)
 		n = -ENODATA;
+	if (n == -ENOENT)
+		return error_set(err, -ENOENT, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+				 "cannot list the CPUs: there is no /sys/devices/system/cpu/online; run mount -t sysfs "
+				 "sysfs /sys");
 	if (n < 0)
 		return error_errno(err, (int)n, "cannot list the CPUs: /sys/devices/system/cpu/online");
 	return perfev_cpus_parse(ret, count, text, err);

@@ -273,10 +273,10 @@ size_t perfev_events_count(const struct perfev_events *events)
 
 struct perfev_event *perfev_events_at(const struct perfev_events *events, size_t index)
 {
-	return events->items[index];
+	return index < events->count ? events->items[index] : NULL;
 }
 
 size_t perfev_events_leader(const struct perfev_events *events, size_t index)
 {
-	return events->leaders[index];
+	return index < events->count ? events->leaders[index] : index;
 }

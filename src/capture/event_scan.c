@@ -49,10 +49,12 @@ void scan_blanks(struct scan *s)
 	s->at += strspn(s->text + s->at, BLANKS);
 }
 
+#define GRAMMAR "EVENTS in perfev(1) says what may stand there"
+
 int scan_syntax(const struct scan *s, size_t at, const char *what)
 {
 	return error_set(s->err, -EINVAL, PERFEV_WHY_SYNTAX, at + 1,
-			 "cannot parse event '" SHOWN "': %s at column %zu", s->text, what, at + 1);
+			 "cannot parse event '" SHOWN "': %s at column %zu; " GRAMMAR, s->text, what, at + 1);
 }
 
 int scan_error(const struct scan *s, size_t at, enum perfev_why why, const char *format, ...)
@@ -63,7 +65,8 @@ int scan_error(const struct scan *s, size_t at, enum perfev_why why, const char 
 	va_start(args, format);
 	vsnprintf(cause, sizeof(cause), format, args);
 	va_end(args);
-	return error_set(s->err, -EINVAL, why, at + 1, "cannot parse event '" SHOWN "': %s", s->text, cause);
+	return error_set(s->err, -EINVAL, why, at + 1, "cannot parse event '" SHOWN "': %s%s", s->text, cause,
+			 strchr(cause, ';') ? "" : "; " GRAMMAR);
 }
 
 struct perfev_pmus *scan_pmus(struct scan *s)

@@ -29,6 +29,11 @@ static int unknown_event(struct scan *s, size_t size)
 	int shown = size < 100 ? (int)size : 100;
 
 	nearest = scan_nearest(s, size);
+	if (word[size] == '/' && s->no_pmus && !s->no_memory)
+		return scan_error(s, s->at, PERFEV_WHY_UNKNOWN_EVENT,
+				  "whether there is a PMU '%.*s' (column %zu) cannot be seen: there is no "
+				  "/sys/bus/event_source/devices; run mount -t sysfs sysfs /sys",
+				  shown, word, s->at + 1);
 	if (word[size] == '/')
 		return scan_error(s, s->at, PERFEV_WHY_UNKNOWN_EVENT,
 				  "this machine has no PMU '%.*s' (column %zu)%s%s%s", shown, word, s->at + 1,

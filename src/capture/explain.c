@@ -73,6 +73,12 @@ static bool hardware(const struct facts *f)
 	       f->attr->type == PERF_TYPE_RAW;
 }
 
+/* Whether the machine has such is not known then. */
+static bool hidden_hardware(const struct facts *f)
+{
+	return hardware(f) && f->no_sysfs && (f->code == -ENOENT || f->code == -ENODEV || f->code == -EOPNOTSUPP);
+}
+
 /* Permission is looked at first, so that a missing PMU may hide behind EACCES. */
 static bool missing_hardware(const struct facts *f)
 {
@@ -90,6 +96,17 @@ static bool rate(const struct facts *f)
 {
 	return f->attr->freq && f->system.max_sample_rate != INT64_MIN &&
 	       f->attr->sample_freq > (uint64_t)f->system.max_sample_rate;
+}
+
+static bool files_at_most(const struct facts *f)
+{
+	return f->system.files_hard > 0 && f->system.files_soft >= f->system.files_hard;
+}
+
+/* No sysctl allows that either: it is an int. */
+static bool rate_ever(const struct facts *f)
+{
+	return rate(f) && f->attr->sample_freq > INT32_MAX;
 }
 
 /* A field is at fault, as far as trying has told. */
@@ -270,6 +287,22 @@ static bool found_one(const struct facts *f)
 	return f->fault.count == 1;
 }
 
+/* What is to be watched is refused, and not how: all else was taken out. */
+static bool found_place(const struct facts *f)
+{
+	return f->fault.count == 1 && (!strcmp(f->fault.names[0], "the type") || !strncmp(f->fault.names[0], "config", 6));
+}
+
+static bool probe_place(const struct facts *f)
+{
+	return uprobe(f) && found_place(f);
+}
+
+static bool breakpoint_place(const struct facts *f)
+{
+	return breakpoint(f) && f->attr->bp_addr >> 63 && found_place(f);
+}
+
 static bool found_some(const struct facts *f)
 {
 	return f->fault.count > 1;
@@ -308,6 +341,9 @@ static const struct row rows[] = {
 	{EACCES, any_task_on_cpu, PERFEV_WHY_PARANOID,
 	 "counting every task on a CPU needs perf_event_paranoid <= 0 and it is {paranoid}",
 	 "run as root, grant CAP_PERFMON, or run sysctl kernel.perf_event_paranoid=0"},
+	{0, hidden_hardware, PERFEV_WHY_NO_PMU,
+	 "the kernel has no PMU for it, and which it has cannot be seen: there is no /sys/bus/event_source/devices",
+	 "use cpu-clock, or run mount -t sysfs sysfs /sys"},
 	{0, missing_hardware, PERFEV_WHY_NO_PMU,
 	 "this machine has no hardware counters (no CPU PMU in sysfs), common in virtual machines",
 	 "use cpu-clock, or give the guest a virtual PMU"},
@@ -352,9 +388,11 @@ static const struct row rows[] = {
 	 "perfev list shows those it has"},
 	{ESRCH, always, PERFEV_WHY_NO_TASK, "there is no such process or thread, or it is ending",
 	 "look at the number again"},
+	{EINVAL, rate_ever, PERFEV_WHY_RATE,
+	 "its frequency is {freq} Hz and perf_event_max_sample_rate is {rate}", "ask for less"},
 	{EINVAL, rate, PERFEV_WHY_RATE,
 	 "its frequency is {freq} Hz and perf_event_max_sample_rate is {rate}",
-	 "ask for less, or run sysctl kernel.perf_event_max_sample_rate"},
+	 "ask for less, or run sysctl kernel.perf_event_max_sample_rate={freq}"},
 	{EINVAL, no_cpu, PERFEV_WHY_NO_CPU, "CPU {cpu} is not there, or offline ({online} are online)",
 	 "take one that /sys/devices/system/cpu/online lists"},
 	{ENODEV, no_cpu, PERFEV_WHY_NO_CPU, "CPU {cpu} is not there, or offline ({online} are online)",
@@ -386,6 +424,11 @@ static const struct row rows[] = {
 	 "leave the modifiers u, k, h, G, H and I out"},
 	{EINVAL, found_some, PERFEV_WHY_COMBINATION, "the kernel does not take {fault}",
 	 "leave one of them out"},
+	{EINVAL, probe_place, PERFEV_WHY_ARGUMENT,
+	 "the kernel puts no probe there: it is no file, or its offset is not inside it",
+	 "give a program or a library, and an offset in it"},
+	{EINVAL, breakpoint_place, PERFEV_WHY_ARGUMENT,
+	 "the kernel lets nothing watch its address 0x{address}", "take another address"},
 	{EINVAL, found_one, PERFEV_WHY_ARGUMENT, "the kernel does not take {fault}",
 	 "leave it out, or give another value"},
 	{EOPNOTSUPP, precise, PERFEV_WHY_NOT_SAMPLING,
@@ -399,6 +442,9 @@ static const struct row rows[] = {
 	{EOPNOTSUPP, found_one, PERFEV_WHY_UNSUPPORTED, "its PMU does not support {fault}", "leave it out"},
 	{EOPNOTSUPP, always, PERFEV_WHY_UNSUPPORTED, "its PMU does not support what was asked",
 	 "leave out options until it opens"},
+	{EMFILE, files_at_most, PERFEV_WHY_FILES,
+	 "this process may have {files} open files{need}, and its hard limit is no more",
+	 "raise ulimit -n as root, or take fewer events, threads or CPUs"},
 	{EMFILE, always, PERFEV_WHY_FILES,
 	 "this process may have {files} open files{need}", "raise ulimit -n (up to {files_hard})"},
 	{ENFILE, always, PERFEV_WHY_FILES, "the system's table of open files is full",
@@ -415,7 +461,7 @@ static const struct row rows[] = {
 	 "use another kernel, or leave the sandbox"},
 	{EOVERFLOW, deep_stack, PERFEV_WHY_ARGUMENT,
 	 "call chains of {depth} frames are asked for, and perf_event_max_stack is {max_stack}",
-	 "ask for less, or run sysctl kernel.perf_event_max_stack"},
+	 "ask for less, or run sysctl kernel.perf_event_max_stack={depth}"},
 	{EBADF, cgroup, PERFEV_WHY_ARGUMENT, "the descriptor is not of a cgroup's folder",
 	 "open a folder under /sys/fs/cgroup"},
 	{EBADF, always, PERFEV_WHY_ARGUMENT, "its group's leader is no open event", "open the group again"},

@@ -25,6 +25,7 @@ struct facts {
 	int64_t owner;	      /* uid of the task; INT64_MIN: not known */
 	bool no_cpu;	      /* the CPU is not online */
 	bool hardware_pmu;    /* sysfs shows a PMU of the CPU */
+	bool no_sysfs;	      /* there is none, or it has no PMUs at all */
 	bool no_type;	      /* sysfs shows PMUs, and none of this type */
 	bool seccomp_refuses; /* the bare call is refused, whatever its arguments */
 	bool confidential;    /* the kernel is locked down for confidentiality */

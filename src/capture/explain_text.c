@@ -43,7 +43,6 @@ static void put_fact(const struct facts *f, const char *name, char *to, size_t s
 		{"cpu", f->cpu},
 		{"online", s->cpus_online},
 		{"rate", s->max_sample_rate},
-		{"freq", (int64_t)f->attr->sample_freq},
 		{"precise", f->attr->precise_ip},
 		{"files", s->files_soft},
 		{"files_hard", s->files_hard},
@@ -69,6 +68,8 @@ static void put_fact(const struct facts *f, const char *name, char *to, size_t s
 		snprintf(to, size, "%s", f->fault.needs);
 	if (!strcmp(name, "pmu"))
 		snprintf(to, size, "%s", f->pmu ? f->pmu : "");
+	if (!strcmp(name, "freq"))
+		snprintf(to, size, "%llu", (unsigned long long)f->attr->sample_freq);
 	if (!strcmp(name, "address"))
 		snprintf(to, size, "%llx", (unsigned long long)f->attr->bp_addr);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

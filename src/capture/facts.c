@@ -24,13 +24,15 @@ static bool is_core_pmu(const char *name)
 	return sys_can_read(path);
 }
 
-static bool has_hardware_pmu(void)
+static bool has_hardware_pmu(bool *no_sysfs)
 {
 	struct sys_folder *folder;
 	const char *name;
 	bool found = false;
+	int r = sys_folder_open(&folder, "/sys/bus/event_source/devices");
 
-	if (sys_folder_open(&folder, "/sys/bus/event_source/devices") < 0)
+	*no_sysfs = r == -ENOENT;
+	if (r < 0)
 		return false;
 	while (!found && sys_folder_next(folder, &name) > 0)
 		found = is_core_pmu(name);
@@ -134,7 +136,7 @@ static void gather(struct facts *facts, int code, const struct explain_open *ope
 	perfev_system_read(&facts->system);
 	look_at_task(facts);
 	facts->no_cpu = open->cpu >= 0 && !cpu_is_online(open->cpu);
-	facts->hardware_pmu = has_hardware_pmu();
+	facts->hardware_pmu = has_hardware_pmu(&facts->no_sysfs);
 	facts->no_type = code == -ENOENT && lacks_type(open->attr->type);
 	facts->confidential = code == -EPERM && is_confidential();
 	facts->seccomp_refuses = facts->system.seccomp == 2 && !open->ring_bytes && seccomp_refuses(code);

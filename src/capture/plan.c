@@ -38,6 +38,11 @@ static int no_process(int code, int32_t pid, struct perfev_error *err)
 {
 	if (code == -ENOMEM)
 		return error_memory(err);
+	if (code == -ESRCH && !sys_can_read("/proc/self"))
+		return error_set(err, -ENOENT, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
+				 "cannot list the threads of process %d: there is no /proc; run mount -t proc proc "
+				 "/proc, or name a thread alone (-t)",
+				 pid);
 	if (code == -ESRCH)
 		return error_set(err, code, PERFEV_WHY_NO_TASK, ERROR_NOWHERE,
 				 "cannot list the threads of process %d: there is no such process; look "

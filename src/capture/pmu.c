@@ -483,7 +483,7 @@ size_t perfev_pmus_count(const struct perfev_pmus *pmus)
 
 const struct perfev_pmu *perfev_pmus_at(const struct perfev_pmus *pmus, size_t index)
 {
-	return pmus->slots[index].pmu;
+	return index < pmus->count ? pmus->slots[index].pmu : NULL;
 }
 
 const struct perfev_pmu *perfev_pmus_find(const struct perfev_pmus *pmus, const char *name)

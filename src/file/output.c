@@ -16,9 +16,14 @@
 #include <io.h>
 #include <sys/stat.h>
 
-int output_open(struct output *ret, const char *path, bool keep)
+int output_keep(const char *path)
 {
-	(void)keep;
+	(void)path;
+	return 0;
+}
+
+int output_open(struct output *ret, const char *path)
+{
 	memset(ret, 0, sizeof(*ret));
 	if (!strcmp(path, "-")) {
 		ret->stream = true;
@@ -71,33 +76,39 @@ void output_close(struct output *output)
 #else
 
 #include <limits.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #define PIECES_MAX 256
 
-static void keep_old(const char *path)
+/* Nothing but a file with something in it: a device or a folder under another name would be missed by
+ * everyone else. Of a link, what it leads to; the link stays. */
+int output_keep(const char *path)
 {
-	char *old = malloc(strlen(path) + 5);
+	char real[PATH_MAX], old[PATH_MAX + 4];
+	struct stat is;
 
-	if (!old)
-		return;
-	strcpy(old, path);
-	strcat(old, ".old");
-	rename(path, old);
-	free(old);
+	if (stat(path, &is) < 0 || !S_ISREG(is.st_mode) || !is.st_size || !realpath(path, real))
+		return 0;
+	snprintf(old, sizeof(old), "%s.old", real);
+	return rename(real, old) < 0 ? -errno : 0;
 }
 
-int output_open(struct output *ret, const char *path, bool keep)
+/* What is no file (a pipe with a name, a device) takes bytes in order only. It is opened for nothing but
+ * writing: a pipe that we could read ourselves would never say that its reader has left. */
+int output_open(struct output *ret, const char *path)
 {
+	struct stat is;
+
 	memset(ret, 0, sizeof(*ret));
 	if (!strcmp(path, "-")) {
 		ret->stream = true;
 		ret->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	} else {
-		if (keep)
-			keep_old(path);
-		ret->fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		ret->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+		ret->stream = ret->fd >= 0 && fstat(ret->fd, &is) == 0 && !S_ISREG(is.st_mode) &&
+			      !S_ISBLK(is.st_mode);
 	}
 	return ret->fd < 0 ? -errno : 0;
 }

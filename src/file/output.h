@@ -11,9 +11,10 @@ struct output {
 	uint64_t offset; /* bytes written in order */
 };
 
-/* output_open() - a new file with mode 0600, or standard output for "-". @keep: an old one stays as
- * PATH.old. */
-int output_open(struct output *ret, const char *path, bool keep);
+/* output_keep() - what is at @path stays as PATH.old, if it is a file and not empty. Returns 0, or why not. */
+int output_keep(const char *path);
+/* output_open() - a new file with mode 0600, or standard output for "-". */
+int output_open(struct output *ret, const char *path);
 /* output_write() - all pieces, one behind the other. On failure the file is cut back to where it was. */
 int output_write(struct output *output, const struct perfev_bytes *pieces, size_t count);
 /* output_rewrite() - bytes at a place that was written before; not of a stream. */

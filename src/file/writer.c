@@ -105,10 +105,14 @@ int perfev_writer_open(struct perfev_writer **ret, const char *path,
 	memcpy(writer->path, path, strlen(path) + 1);
 	store_u32(writer->round, PERFEV_RECORD_FINISHED_ROUND);
 	store_u16(writer->round + 6, 8);
-	r = output_open(&writer->output, path, full.keep);
+	r = full.keep ? output_keep(path) : 0;
+	if (r < 0)
+		error_errno(err, r, "cannot keep %.150s as %.150s.old", path, path);
+	else if ((r = output_open(&writer->output, path)) < 0)
+		error_errno(err, r, "cannot write %.200s", path);
 	if (r < 0) {
 		perfev_writer_close(writer);
-		return error_errno(err, r, "cannot write %.200s", path);
+		return r;
 	}
 	*ret = writer;
 	return 0;

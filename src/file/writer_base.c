@@ -6,6 +6,7 @@
 #include "base/load.h"
 
 #include <errno.h>
+#include <string.h>
 
 #ifndef EDQUOT /* Windows has no quotas */
 #define EDQUOT ENOSPC
@@ -13,7 +14,7 @@
 
 int writer_failed(const struct perfev_writer *writer, int r, struct perfev_error *err)
 {
-	const char *name = writer->output.stream ? "standard output" : writer->path;
+	const char *name = strcmp(writer->path, "-") ? writer->path : "standard output";
 
 	if (r == -ENOSPC || r == -EDQUOT)
 		return error_set(err, r, PERFEV_WHY_DISK, writer->output.offset,

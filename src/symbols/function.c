@@ -115,7 +115,7 @@ static int not_found(const struct search *search, const char *path, bool any, st
 				 search->name, path, nearest);
 	return error_set(err, -ENOENT, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
 			 "cannot find function %.100s in %.150s: it has none of that name (%zu others); look with "
-			 "nm",
+			 "nm, or nm -D",
 			 search->name, path, search->count);
 }
 

@@ -19,6 +19,10 @@ def test_unknown_event():
     expect_code(done, 2)
     expect_in("column 13", done.err)
     expect_in("did you mean cycles?", done.err)
+    for text in ("", "cs,", "cs:Z", "{cs", "cs/period=x/", "mem:z", "uprobe:x"):  # each says what to do
+        done = perfev("stat", "-e", text, "--", "true")
+        expect_code(done, 2)
+        expect_in("; ", done.err.splitlines()[0])
 
 
 def test_no_hardware_counters():
@@ -295,7 +299,8 @@ def test_few_open_files():
     """Soft and hard limit: the command raises the soft one by itself."""
     done = limited("ulimit -n 16", PERFEV, "stat", "-e", ",".join(["page-faults"] * 30), "--", "true")
     expect_code(done, 0)  # some of them can be counted
-    expect(done.err.count("this process may have 16 open files, and 30 more are needed; raise ulimit -n (up to 16)") == 1,
+    expect(done.err.count("this process may have 16 open files, and 30 more are needed, and its hard limit is no more; "
+                          "raise ulimit -n as root, or take fewer events, threads or CPUs") == 1,
            done.err)
     done = limited("ulimit -n 3", PERFEV, "stat", "-e", "page-faults", "--", "true")
     expect(done.code != 0, done.err)

@@ -186,6 +186,18 @@ def test_record_into_report():
     expect(report["functions"][0]["symbol"].startswith("burn_"), f"{report['functions'][0]}")
 
 
+def test_names_of_events_in_a_stream():
+    """They come with the first records, and are those of a file."""
+    for tool in (f"{PERFEV} record", "perf record -q"):
+        done = subprocess.run(["bash", "-c", f"{tool} -e cpu-clock/name=mine/,page-faults -o - -- {BURN} 0.2 2>/dev/null | "
+                                             f"{PERFEV} report -i - --json"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENV, timeout=60)
+        if not done.stdout and tool.startswith("perf "):
+            raise Skip("perf is not there")
+        names = [event["event"] for event in cli.json.loads(done.stdout)["events"]]
+        expect(names == ["mine", "page-faults"], f"{tool}: {names}")
+
+
 def test_page_beside_the_recording():
     with Folder() as folder:
         _, done = record(folder, "-e", "cpu-clock", "--html", folder / "a.html", "--", BURN, "0.2")

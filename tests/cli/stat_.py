@@ -224,6 +224,12 @@ def test_fields_as_perf_has_them():
     expect([row[1:3] for row in ours] == [row[1:3] for row in theirs], f"{ours} {theirs}")
     expect([row[4] for row in ours] == [row[4] for row in theirs] == ["100.00", "100.00"], f"{ours} {theirs}")
     expect(abs(int(ours[0][0]) - int(theirs[0][0])) <= 3, f"{ours} {theirs}")
+    words = ["-x", ";", "-r", "4", "-e", "task-clock:u", "--", BURN, "0.05"]
+    ours = perfev("stat", *words).err.splitlines()[0].split(";")
+    theirs = [line for line in cli.run("perf", "stat", *words).err.splitlines() if ";" in line][0].split(";")
+    for row in (ours, theirs):  # the spread stands before the time, which is that of a run
+        expect(row[3].endswith("%") and row[5] == "100.00", f"{ours} {theirs}")
+        expect(30_000_000 < int(row[4]) < 150_000_000, f"{ours} {theirs}")
 
 
 def cgroup():
@@ -238,6 +244,17 @@ def cgroup():
                 continue
             return path
     raise Skip("there is no cgroup that perf's controller is in, or none can be made")
+
+
+def test_the_root_of_cgroups():
+    """As perf has it; and a folder that is none is refused by its name."""
+    os.rmdir(cgroup())
+    done = perfev("stat", "-G", "/", "--json", "-e", "cpu-clock", "--", "sleep", "0.1")
+    expect_code(done, 0)
+    expect(done.json()["events"][0]["count"] > 0, done.out)
+    done = perfev("stat", "-G", "/tmp", "--", "true")
+    expect_code(done, 1)
+    expect_in("cannot open cgroup /tmp", done.err)
 
 
 def test_a_cgroup():

@@ -53,6 +53,19 @@ def test_unknown_options():
     expect_code(perfev("report", "--json=yes"), 2)
 
 
+def test_numbers_out_of_range():
+    for words in (["record", "-F", "0"], ["record", "-c", "0"], ["record", "-m", "0"], ["stat", "-I", "0"],
+                  ["stat", "-r", "0"], ["record", "-m", str(2**52)], ["record", "-m", str(2**63)],
+                  ["stat", "-C", "3-1"], ["stat", "-C", "0-99999999999"]):
+        expect_code(perfev(*words, "--", "true"), 2)
+    for words in (["--pid", "x"], ["--pid", "1,"], ["--tid", ""], ["--limit", "0"]):
+        expect_code(perfev("report", *words), 2)
+    for words in (["--symfs", "/nonexistent"], ["--kallsyms", "/nonexistent"]):
+        done = perfev("report", *words)
+        expect_code(done, 1)
+        expect_in("/nonexistent", done.err)
+
+
 def test_not_built_yet():
     for command in LATER:
         done = perfev(command)

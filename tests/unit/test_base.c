@@ -43,7 +43,9 @@ static void test_error_errno(void **state)
 	assert_int_equal(err.code, -ENOENT);
 	assert_int_equal(err.why, PERFEV_WHY_OTHER);
 	assert_true(err.where == UINT64_MAX);
-	assert_string_equal(err.text, "cannot read it: No such file or directory");
+	assert_string_equal(err.text, "cannot read it: No such file or directory; look at the name again");
+	assert_int_equal(error_errno(&err, -EIO, "cannot read %s", "it"), -EIO);
+	assert_string_equal(err.text, "cannot read it: Input/output error; the log of the kernel (dmesg) may say more");
 	assert_int_equal(error_memory(&err), -ENOMEM);
 	assert_int_equal(err.why, PERFEV_WHY_MEMORY);
 	assert_true(err.where == UINT64_MAX);
@@ -401,6 +403,10 @@ static void test_cpus(void **state)
 	expect_cpus("8,0-3", gap, 5);
 	expect_cpus("0-2,1-3,8,8", gap, 5);
 	expect_cpus("2,0,2,0", odd, 2);
+	assert_fails(perfev_cpus_parse(&(int32_t *){NULL}, &(size_t){0}, "5-3", &err), EINVAL);
+	assert_says("the range ends before it begins at column 3");
+	assert_fails(perfev_cpus_parse(&(int32_t *){NULL}, &(size_t){0}, "99999999999", &err), EINVAL);
+	assert_says("the number is too large at column 1");
 }
 
 static void test_bad_cpus(void **state)

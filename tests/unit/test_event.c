@@ -25,6 +25,7 @@ static int parse_one(struct perfev_event **ret, const char *text)
 	if (r < 0)
 		return r;
 	assert_int_equal(perfev_events_count(events), 1);
+	assert_null(perfev_events_at(events, 1));
 	r = perfev_event_copy(ret, perfev_events_at(events, 0), &err);
 	perfev_events_free(events);
 	return r;

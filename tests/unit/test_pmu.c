@@ -81,6 +81,8 @@ static void test_a_server(void **state)
 	assert_true(machine_new(&machine, "xeon"));
 	assert_works(perfev_pmus_read(&pmus, machine.sysfs, &err));
 	assert_int_equal(perfev_pmus_count(pmus), 19);
+	assert_null(perfev_pmus_at(pmus, 19));
+	assert_null(perfev_pmus_at(pmus, SIZE_MAX));
 	for (i = 0; i < perfev_pmus_count(pmus); i++)
 		if (!strncmp(perfev_pmus_at(pmus, i)->name, "uncore_cha", 10))
 			assert_string_equal(perfev_pmus_at(pmus, i)->name, cha[at++]);
