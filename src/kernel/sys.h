@@ -6,7 +6,7 @@
 #ifndef KERNEL_SYS_H
 #define KERNEL_SYS_H
 
-#include "arch/call.h"
+#include "kernel/arch/call.h"
 
 #include <perfev/abi.h>
 
