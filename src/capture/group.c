@@ -143,7 +143,13 @@ int perfev_group_open(struct perfev_group **ret, const struct perfev_event *cons
 		return error_memory(err);
 	group->opts = full;
 	group->on = on;
-	r = add_all(group, events, count, err);
+	/* members may be added when the caller has closed it */
+	if (on.kind == PERFEV_TARGET_CGROUP) {
+		group->on.id = sys_dup(on.id);
+		r = group->on.id < 0 ? error_errno(err, group->on.id, "cannot open a group on cgroup %d", on.id) : 0;
+	}
+	if (r == 0)
+		r = add_all(group, events, count, err);
 	if (r < 0) {
 		perfev_group_close(group);
 		return r;
@@ -159,6 +165,8 @@ void perfev_group_close(struct perfev_group *group)
 		return;
 	while (group->count)
 		counter_close(group->items[--group->count].counter);
+	if (group->on.kind == PERFEV_TARGET_CGROUP)
+		sys_close(group->on.id);
 	free(group);
 }
 
@@ -205,6 +213,11 @@ static int refuse_read(const struct perfev_group *group, int code, struct perfev
 				 "cannot read the group of %.100s: members were added or dropped after a child "
 				 "inherited it; open the group again, or its events one by one",
 				 name);
+	if (code == -ENOSPC)
+		return error_set(err, code, PERFEV_WHY_COUNTERS, ERROR_NOWHERE,
+				 "cannot read the group of %.100s: others have added members to it, and now it has "
+				 "more than %d; close theirs",
+				 name, PERFEV_GROUP_MAX);
 	if (code == -EIO)
 		return error_set(err, code, PERFEV_WHY_CORRUPT, ERROR_NOWHERE,
 				 "cannot read the group of %.100s: the kernel's answer has another form than was "

@@ -42,6 +42,9 @@ static inline ssize_t sys_read_inline(int fd, void *buffer, size_t size)
 #endif
 }
 
+/* A second descriptor of the same, close-on-exec. */
+int sys_dup(int fd);
+
 /* A shared mapping of a descriptor. */
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset);
 int sys_munmap(void *at, size_t size);

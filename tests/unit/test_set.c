@@ -86,6 +86,22 @@ static void test_fan_out(void **state)
 	perfev_set_close(set);
 }
 
+/* A number that is none does not become all threads. */
+static void test_no_threads(void **state)
+{
+	static const int32_t ids[] = {7, -1};
+	struct perfev_target on = perfev_on_task_cpu(-1, 0);
+	struct perfev_set *set;
+
+	(void)state;
+	assert_fails(open_set(&set, "cycles", on, 0, false), ESRCH);
+	on.ids = ids;
+	on.id_count = 2;
+	assert_fails(open_set(&set, "cycles", on, 0, true), ESRCH);
+	assert_says("thread -1");
+	assert_int_equal(fake.event_count, 0);
+}
+
 static void test_sums(void **state)
 {
 	struct perfev_reading r[3];
@@ -158,8 +174,8 @@ static void test_rows(void **state)
 	perfev_set_close(set);
 	assert_works(open_set(&set, "cycles", perfev_on_process(7), 0, false));
 	for (i = 0; i < 3; i++) {
-		fake.events[i].count = (uint64_t)i + 1;
-		fake.events[i].enabled_ns = fake.events[i].running_ns = 50;
+		fake.events[12 + i].count = (uint64_t)i + 1;
+		fake.events[12 + i].enabled_ns = fake.events[12 + i].running_ns = 50;
 	}
 	assert_works(perfev_set_read_rows(set, rows, 3, &err));
 	perfev_set_sum(set, rows, 8, -1, r); /* of one thread */
@@ -498,6 +514,8 @@ static void test_counter_targets(void **state)
 	on.id_count = 0;
 	on.cpu_count = 1;
 	assert_fails(perfev_counter_open(&counter, event, on, NULL, &err), EINVAL);
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_task_cpu(-1, 0), NULL, &err), ESRCH);
+	assert_says("on thread -1: there is no such thread"); /* and not: every thread */
 	assert_null(counter);
 	assert_works(perfev_counter_open(&counter, event, perfev_on_cgroup(5, 2), NULL, &err));
 	assert_int_equal(fake.events[0].pid, 5);
@@ -548,6 +566,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_fan_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_no_threads, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_ends_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_appears_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_threads_without_end, setup, teardown),
