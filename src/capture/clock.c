@@ -86,9 +86,9 @@ int perfev_counter_clock(const struct perfev_counter *counter, struct perfev_clo
 				 counter->event->name, counter->attr.clockid);
 	if (!perfev_clock_load(ret, counter->page))
 		return error_set(err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
-				 "cannot tell the clock of %.100s: the kernel gives no conversion for it "
-				 "(software events have none, nor has a machine whose cycle counter is not "
-				 "steady); take an event of a hardware PMU",
+				 "cannot tell the clock of %.100s: the kernel gives no conversion, as the cycle "
+				 "counter of this machine is not its clock; set attr.use_clockid, and take "
+				 "times from clock_gettime()",
 				 counter->event->name);
 	return 0;
 }

@@ -28,7 +28,9 @@ int counter_check(const struct perfev_event *event, const struct perfev_target *
 				 "cannot open %s: it is a time that perfev stat takes, and no event; use "
 				 "clock_gettime() or getrusage()",
 				 event->name);
-	if (one && (on->kind == PERFEV_TARGET_TASK || on->cpu >= 0))
+	if (one && on->kind == PERFEV_TARGET_TASK)
+		return plan_check_task(event->name, on->id, err);
+	if (one && on->cpu >= 0)
 		return 0;
 	return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 			 "cannot open %s as one counter: the target needs several descriptors; use "

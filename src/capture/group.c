@@ -20,18 +20,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Ids that the kernel gives no event: of members without a counter, and behind the last entry of an answer. */
+#define ID_NONE	   UINT64_MAX
+#define ID_AT_LAST (ID_NONE - 1)
+
 struct group_member {
 	struct perfev_counter *counter; /* NULL: not opened, or dropped */
-	uint64_t id;
+	uint64_t id;			/* ID_NONE without */
 	bool hidden; /* what it counts happens in the kernel, which was excluded */
-	struct perfev_error error;
+	enum perfev_why why; /* it was not opened */
 };
 
 struct perfev_group {
 	struct perfev_counter_opts opts;
 	struct perfev_target on;
+	bool hides; /* some member is hidden */
 	size_t count;
 	struct group_member items[PERFEV_GROUP_MAX];
+	struct perfev_error errors[PERFEV_GROUP_MAX]; /* apart, as reads do not look at them */
 };
 
 /* What the kernel would refuse without a word, or take and count wrongly. */
@@ -76,6 +82,7 @@ static int open_member(struct perfev_group *group, struct group_member *member,
 	}
 	member->counter->member = true;
 	member->hidden = reading_is_hidden(&member->counter->attr);
+	group->hides |= member->hidden;
 	return 0;
 }
 
@@ -111,7 +118,9 @@ static int add_all(struct perfev_group *group, const struct perfev_event *const 
 				*err = why;
 			return r;
 		}
-		group->items[group->count++].error = why;
+		group->items[group->count].id = ID_NONE;
+		group->items[group->count].why = why.why;
+		group->errors[group->count++] = why;
 	}
 	return 0;
 }
@@ -134,7 +143,13 @@ int perfev_group_open(struct perfev_group **ret, const struct perfev_event *cons
 		return error_memory(err);
 	group->opts = full;
 	group->on = on;
-	r = add_all(group, events, count, err);
+	/* members may be added when the caller has closed it */
+	if (on.kind == PERFEV_TARGET_CGROUP) {
+		group->on.id = sys_dup(on.id);
+		r = group->on.id < 0 ? error_errno(err, group->on.id, "cannot open a group on cgroup %d", on.id) : 0;
+	}
+	if (r == 0)
+		r = add_all(group, events, count, err);
 	if (r < 0) {
 		perfev_group_close(group);
 		return r;
@@ -150,6 +165,8 @@ void perfev_group_close(struct perfev_group *group)
 		return;
 	while (group->count)
 		counter_close(group->items[--group->count].counter);
+	if (group->on.kind == PERFEV_TARGET_CGROUP)
+		sys_close(group->on.id);
 	free(group);
 }
 
@@ -163,6 +180,7 @@ int perfev_group_drop(struct perfev_group *group, size_t index, struct perfev_er
 				 index ? "there is none" : "it leads; close the group");
 	counter_close(counter);
 	group->items[index].counter = NULL;
+	group->items[index].id = ID_NONE;
 	return 0;
 }
 
@@ -195,6 +213,11 @@ static int refuse_read(const struct perfev_group *group, int code, struct perfev
 				 "cannot read the group of %.100s: members were added or dropped after a child "
 				 "inherited it; open the group again, or its events one by one",
 				 name);
+	if (code == -ENOSPC)
+		return error_set(err, code, PERFEV_WHY_COUNTERS, ERROR_NOWHERE,
+				 "cannot read the group of %.100s: others have added members to it, and now it has "
+				 "more than %d; close theirs",
+				 name, PERFEV_GROUP_MAX);
 	if (code == -EIO)
 		return error_set(err, code, PERFEV_WHY_CORRUPT, ERROR_NOWHERE,
 				 "cannot read the group of %.100s: the kernel's answer has another form than was "
@@ -211,48 +234,56 @@ static void set_absent(const struct group_member *member, enum perfev_status sta
 	ret->id = member->id;
 	ret->status = status;
 	if (!member->counter) {
-		ret->status = member->error.code ? PERFEV_NOT_SUPPORTED : PERFEV_GONE;
-		ret->why = (uint32_t)member->error.why;
+		ret->id = 0;
+		ret->status = member->why ? PERFEV_NOT_SUPPORTED : PERFEV_GONE;
+		ret->why = (uint32_t)member->why;
 	}
 }
 
-/* The kernel's entry of a member: most often at once the one that is next. */
-static const uint64_t *find_entry(const uint64_t *entries, uint64_t count, unsigned stride, uint64_t next,
-				  uint64_t id)
+/* The kernel's entry of a member, wherever it is; NULL when there is none. */
+static const uint64_t *find_entry(const uint64_t *entry, const uint64_t *end, unsigned stride, uint64_t id)
 {
-	uint64_t i;
-
-	if (next < count && entries[next * stride + 1] == id)
-		return entries + next * stride;
-	for (i = 0; i < count; i++)
-		if (entries[i * stride + 1] == id)
-			return entries + i * stride;
+	for (; entry < end; entry += stride)
+		if (entry[1] == id)
+			return entry;
 	return NULL;
 }
 
-static void spread(const struct perfev_group *group, const uint64_t *words, unsigned stride,
-		   struct perfev_reading *ret)
+/* Entries are in the order of opening, so that most often the next one is the next member's. */
+static inline void spread(const struct perfev_group *group, const uint64_t *words, unsigned stride,
+			  struct perfev_reading *ret)
 {
-	const uint64_t *entries = words + READING_GROUP_HEAD, *entry;
-	uint64_t next = 0;
-	size_t i;
+	const uint64_t *first = words + READING_GROUP_HEAD, *next = first, *entry;
+	const uint64_t *end = first + words[0] * stride;
+	const struct group_member *member = group->items, *last = member + group->count;
+	struct perfev_reading all = {.enabled_ns = words[1], .running_ns = words[2]};
 
-	for (i = 0; i < group->count; i++) {
-		const struct group_member *member = &group->items[i];
-
-		entry = member->counter ? find_entry(entries, words[0], stride, next, member->id) : NULL;
+	reading_judge(&all, false); /* the times are of all */
+	for (; member < last; member++, ret++) {
+		entry = next;
+		if (next[1] != member->id)
+			entry = find_entry(first, end, stride, member->id);
 		if (!entry) {
-			set_absent(member, PERFEV_GONE, &ret[i]);
+			set_absent(member, PERFEV_GONE, ret);
 			continue;
 		}
-		next = (uint64_t)(entry - entries) / stride + 1;
-		ret[i].count = entry[0];
-		ret[i].enabled_ns = words[1];
-		ret[i].running_ns = words[2];
-		ret[i].lost = stride > 2 ? entry[2] : 0;
-		ret[i].id = entry[1];
-		reading_judge(&ret[i], member->hidden);
+		next = entry + stride;
+		*ret = all;
+		ret->count = entry[0];
+		ret->id = entry[1];
+		if (stride > 2)
+			ret->lost = entry[2];
 	}
+}
+
+/* What happens in the kernel, which was excluded, reads 0 and was not counted. */
+static void hide(const struct perfev_group *group, struct perfev_reading *ret)
+{
+	size_t i;
+
+	for (i = 0; i < group->count; i++)
+		if (group->items[i].hidden && ret[i].status <= PERFEV_NOT_COUNTED)
+			reading_judge(&ret[i], true);
 }
 
 int perfev_group_read(const struct perfev_group *group, struct perfev_reading *ret, size_t count,
@@ -260,21 +291,27 @@ int perfev_group_read(const struct perfev_group *group, struct perfev_reading *r
 {
 	const struct perfev_counter *leader = group->items[0].counter;
 	unsigned stride = reading_stride(&leader->attr);
-	uint64_t words[READING_GROUP_WORDS];
+	uint64_t words[READING_GROUP_WORDS + 2];
 	ssize_t n;
 	size_t i;
 
 	if (count != group->count)
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot read %zu members: the group has %zu", count, group->count);
-	n = sys_read_inline(leader->fd, words, sizeof(words));
+	n = sys_read_inline(leader->fd, words, READING_GROUP_WORDS * sizeof(*words));
 	if (n < 0 && n != -ENODEV)
 		return refuse_read(group, (int)n, err);
 	if (n > 0) {
-		if ((size_t)n < READING_GROUP_HEAD * 8 ||
-		    words[0] != ((size_t)n / 8 - READING_GROUP_HEAD) / stride)
+		if ((size_t)n < READING_GROUP_HEAD * 8 || words[0] > PERFEV_GROUP_MAX ||
+		    (size_t)n != (READING_GROUP_HEAD + words[0] * stride) * 8)
 			return refuse_read(group, -EIO, err);
-		spread(group, words, stride, ret);
+		words[n / 8 + 1] = ID_AT_LAST;
+		if (stride == 2)
+			spread(group, words, 2, ret);
+		else
+			spread(group, words, 3, ret);
+		if (group->hides)
+			hide(group, ret);
 		return 0;
 	}
 	for (i = 0; i < count; i++)
@@ -306,7 +343,7 @@ int perfev_group_find(const struct perfev_group *group, uint64_t id)
 
 const struct perfev_error *perfev_group_error(const struct perfev_group *group, size_t index)
 {
-	if (index >= group->count || !group->items[index].error.code)
+	if (index >= group->count || !group->errors[index].code)
 		return NULL;
-	return &group->items[index].error;
+	return &group->errors[index];
 }

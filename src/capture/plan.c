@@ -98,8 +98,28 @@ static int choose_cpus(const struct plan *plan, const struct plan_events *events
 	return 0;
 }
 
-static int choose_ids(struct plan *plan, const struct perfev_target *on, struct axes *axes,
-		      struct perfev_error *err)
+int plan_check_task(const char *what, int32_t tid, struct perfev_error *err)
+{
+	if (tid >= 0)
+		return 0;
+	return error_set(err, -ESRCH, PERFEV_WHY_NO_TASK, ERROR_NOWHERE,
+			 "cannot open %.100s on thread %d: there is no such thread; look at its number, or use "
+			 "perfev_on_all_cpus()",
+			 what, tid);
+}
+
+static int check_tasks(const struct plan_events *events, const struct axes *axes, struct perfev_error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < axes->id_count; i++)
+		r = plan_check_task(events->items[0].event->name, axes->ids[i], err);
+	return r;
+}
+
+static int choose_ids(struct plan *plan, const struct plan_events *events, const struct perfev_target *on,
+		      struct axes *axes, struct perfev_error *err)
 {
 	static const int32_t any = -1;
 	int r;
@@ -119,7 +139,7 @@ static int choose_ids(struct plan *plan, const struct perfev_target *on, struct 
 		plan->cgroup = on->kind == PERFEV_TARGET_CGROUP;
 		axes->ids = on->id_count ? on->ids : &on->id;
 		axes->id_count = on->id_count ? on->id_count : 1;
-		return 0;
+		return plan->cgroup ? 0 : check_tasks(events, axes, err);
 	}
 }
 
@@ -261,7 +281,7 @@ int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = choose_ids(ret, &on, &axes, err);
+	r = choose_ids(ret, events, &on, &axes, err);
 	if (r == 0)
 		r = choose_cpus(ret, events, &on, &axes, err);
 	if (r == 0 && (name_once(&axes.ids, &axes.id_count, &axes.once[0]) < 0 ||

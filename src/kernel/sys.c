@@ -81,6 +81,13 @@ void sys_close(int fd)
 		close(fd);
 }
 
+int sys_dup(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	return copy < 0 ? -errno : copy;
+}
+
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 {
 	void *at = mmap(NULL, size, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd,

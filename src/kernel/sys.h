@@ -6,7 +6,7 @@
 #ifndef KERNEL_SYS_H
 #define KERNEL_SYS_H
 
-#include "arch/call.h"
+#include "kernel/arch/call.h"
 
 #include <perfev/abi.h>
 
@@ -41,6 +41,9 @@ static inline ssize_t sys_read_inline(int fd, void *buffer, size_t size)
 	return sys_read(fd, buffer, size);
 #endif
 }
+
+/* A second descriptor of the same, close-on-exec. */
+int sys_dup(int fd);
 
 /* A shared mapping of a descriptor. */
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset);

@@ -12,6 +12,7 @@
 #define EVENT_FD  1000
 #define FILE_FD	  100000
 #define EPOLL_FD  99999
+#define COPY_FD	  200000 /* of descriptors that are nothing here: cgroups */
 #define FILES_MAX 2048
 #define POLLS_MAX 4096
 
@@ -372,6 +373,14 @@ int sys_ioctl(int fd, unsigned request, unsigned long argument)
 	return r < 0 ? r : tell(event, request, argument);
 }
 
+int sys_dup(int fd)
+{
+	if (fd < 0)
+		return -EBADF;
+	fake.opened++;
+	return COPY_FD + fd;
+}
+
 int sys_signal_on(int fd, int number, pid_t tid)
 {
 	struct fake_event *event = fake_event_of(fd);
@@ -518,6 +527,8 @@ void sys_close(int fd)
 		event->open = false;
 	else if (fd == EPOLL_FD)
 		poll_count = 0;
+	else if (fd >= COPY_FD)
+		;
 	else if (i < sizeof(open_files) / sizeof(open_files[0]) && open_files[i].open)
 		open_files[i].open = false;
 	else

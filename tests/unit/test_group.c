@@ -268,6 +268,28 @@ static void test_a_group_that_others_change(void **state)
 	assert_works(perfev_group_read(group, r, 3, &err));
 	assert_int_equal(r[1].count, 101);
 	perfev_raw_close(fd);
+	fake.events[0].read_result = -ENOSPC; /* so many that nobody has room for them */
+	assert_fails(perfev_group_read(group, r, 3, &err), ENOSPC);
+	assert_says("others have added members to it");
+	fake.events[0].read_result = 0;
+	done();
+}
+
+/* The caller may close the cgroup's directory once the group is open. */
+static void test_a_cgroup(void **state)
+{
+	(void)state;
+	parse(three, 2);
+	assert_works(perfev_group_open(&group, (const struct perfev_event *const *)events, 2, perfev_on_cgroup(5, 1),
+				       NULL, &err));
+	assert_int_not_equal(fake.events[0].pid, 5);
+	assert_int_equal(fake.events[0].flags, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+	assert_int_equal(perfev_group_add(group, events[0], &err), 2);
+	assert_int_equal(fake.events[2].pid, fake.events[0].pid);
+	perfev_group_close(group);
+	group = NULL;
+	assert_fails(perfev_group_open(&group, (const struct perfev_event *const *)events, 2, perfev_on_cgroup(-1, 1),
+				       NULL, &err), EBADF);
 	done();
 }
 
@@ -368,6 +390,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_member_that_cannot_be_opened),
 	cmocka_unit_test(test_a_member_that_is_dropped),
 	cmocka_unit_test(test_a_group_that_others_change),
+	cmocka_unit_test(test_a_cgroup),
 	cmocka_unit_test(test_members_stay_the_groups),
 	cmocka_unit_test(test_what_cannot_be_together),
 	cmocka_unit_test(test_too_many),

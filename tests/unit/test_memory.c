@@ -287,8 +287,9 @@ static int open_sampler(void)
 
 static int open_counter(void)
 {
+	const struct perfev_counter_opts opts = {.size = sizeof(opts), .user_read = 1};
 	struct perfev_counter *counter = NULL;
-	int r = perfev_counter_open(&counter, perfev_events_at(events, 0), perfev_on_self(), NULL,
+	int r = perfev_counter_open(&counter, perfev_events_at(events, 0), perfev_on_self(), &opts,
 				    &err);
 
 	perfev_counter_close(counter);
@@ -323,6 +324,44 @@ static int measure_regions(void)
 		r = perfev_region_metric(&number, more, 0, "1", &err);
 	perfev_regions_close(regions);
 	perfev_regions_close(more);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static int open_group(void)
+{
+	const struct perfev_counter_opts opts = {.size = sizeof(opts), .user_read = 1, .partial = 1};
+	const struct perfev_event *list[3] = {perfev_events_at(events, 0), perfev_events_at(events, 1),
+					      perfev_events_at(events, 2)};
+	struct perfev_group *group = NULL;
+	int r = perfev_group_open(&group, list, 3, perfev_on_self(), &opts, &err);
+
+	if (r == 0) {
+		r = perfev_group_add(group, list[0], &err);
+		assert_int_equal(perfev_group_count(group), r < 0 ? 3 : 4);
+		r = r < 0 ? r : 0;
+	}
+	perfev_group_close(group);
+	assert_int_equal(fake_left(), 0);
+	return r;
+}
+
+static int list_programs(void)
+{
+	struct perfev_event *event = NULL;
+	struct perfev_counter *counter = NULL;
+	uint32_t ids[2];
+	int r = perfev_event_parse(&event, "2:314", &err);
+
+	fake.bpf_count = 20;
+	if (r == 0)
+		r = perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err);
+	if (r == 0) {
+		r = perfev_counter_bpf_ids(counter, ids, 2, &err);
+		r = r == 20 ? 0 : r;
+	}
+	perfev_counter_close(counter);
+	perfev_event_free(event);
 	assert_int_equal(fake_left(), 0);
 	return r;
 }
@@ -633,6 +672,8 @@ static void test_capture(void **state)
 	assert_works(perfev_events_parse(&events, "cycles,{cs,faults}", &err));
 	run_out("counter", open_counter);
 	run_out("regions", measure_regions);
+	run_out("group", open_group);
+	run_out("programs", list_programs);
 	run_out("set", open_set);
 	run_out("sampler", open_sampler);
 	run_out("synthesis", synthesize);

@@ -167,12 +167,73 @@ static void test_sums(void **state)
 		}
 }
 
+static struct perfev_reading reading_of(uint64_t count, uint64_t enabled, uint64_t running)
+{
+	struct perfev_reading r = {.count = count, .enabled_ns = enabled, .running_ns = running, .id = 3};
+
+	return r;
+}
+
+static void test_differences(void **state)
+{
+	struct perfev_reading before = reading_of(10, 100, 80), now = reading_of(25, 200, 130), r;
+
+	(void)state;
+	before.lost = 1;
+	now.lost = 4;
+	assert_true(perfev_reading_since(&r, &now, &before));
+	assert_int_equal(r.count, 15);
+	assert_int_equal(r.enabled_ns, 100);
+	assert_int_equal(r.running_ns, 50);
+	assert_int_equal(r.lost, 3);
+	assert_int_equal(r.id, 3);
+	assert_int_equal(r.status, PERFEV_COUNTED);
+	assert_true(perfev_reading_since(&now, &now, &before)); /* into itself */
+	assert_int_equal(now.count, 15);
+
+	now = reading_of(10, 200, 80); /* it waited all the time */
+	before = reading_of(10, 100, 80);
+	assert_true(perfev_reading_since(&r, &now, &before));
+	assert_int_equal(r.status, PERFEV_NOT_COUNTED);
+	assert_int_equal(r.why, PERFEV_WHY_COUNTERS);
+	assert_int_equal(r.enabled_ns, 100);
+
+	now = reading_of(5, 300, 200); /* it was reset */
+	assert_false(perfev_reading_since(&r, &now, &before));
+	assert_int_equal(r.count, 5);
+	assert_int_equal(r.status, PERFEV_COUNTED);
+	now = reading_of(50, 90, 200); /* it is another */
+	assert_false(perfev_reading_since(&r, &now, &before));
+	now = reading_of(50, 200, 200);
+	now.status = PERFEV_ERROR_STATE; /* what is worse stays */
+	before.lost = 0;
+	assert_true(perfev_reading_since(&r, &now, &before));
+	assert_int_equal(r.status, PERFEV_ERROR_STATE);
+}
+
+static void test_rates(void **state)
+{
+	struct perfev_reading r = reading_of(500, 2000000000, 250000000);
+	double rate = 0;
+
+	(void)state;
+	assert_true(perfev_reading_rate(&r, &rate)); /* per second of what it ran, and not of what it waited */
+	assert_true(rate > 1999.99 && rate < 2000.01);
+	r.running_ns = 0;
+	assert_false(perfev_reading_rate(&r, &rate));
+	r.running_ns = 1;
+	r.status = PERFEV_NOT_COUNTED;
+	assert_false(perfev_reading_rate(&r, &rate));
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_statuses),
 	cmocka_unit_test(test_what_happens_in_the_kernel),
 	cmocka_unit_test(test_short_answer),
 	cmocka_unit_test(test_scaled),
 	cmocka_unit_test(test_sums),
+	cmocka_unit_test(test_differences),
+	cmocka_unit_test(test_rates),
 };
 
 int main(void)

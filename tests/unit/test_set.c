@@ -86,6 +86,22 @@ static void test_fan_out(void **state)
 	perfev_set_close(set);
 }
 
+/* A number that is none does not become all threads. */
+static void test_no_threads(void **state)
+{
+	static const int32_t ids[] = {7, -1};
+	struct perfev_target on = perfev_on_task_cpu(-1, 0);
+	struct perfev_set *set;
+
+	(void)state;
+	assert_fails(open_set(&set, "cycles", on, 0, false), ESRCH);
+	on.ids = ids;
+	on.id_count = 2;
+	assert_fails(open_set(&set, "cycles", on, 0, true), ESRCH);
+	assert_says("thread -1");
+	assert_int_equal(fake.event_count, 0);
+}
+
 static void test_sums(void **state)
 {
 	struct perfev_reading r[3];
@@ -145,6 +161,52 @@ static void test_times_of_a_cgroup(void **state)
 	assert_int_equal(r.status, PERFEV_COUNTED);
 	assert_works(perfev_set_row_read(set, 0, &r, &err));
 	assert_int_equal(r.status, PERFEV_NOT_COUNTED);
+	perfev_set_close(set);
+}
+
+/* The rows by themselves, and sums of some of them. */
+static void test_rows(void **state)
+{
+	struct perfev_reading rows[12], r[3];
+	struct perfev_set_row row;
+	struct perfev_set *set;
+	int i;
+
+	(void)state;
+	assert_works(open_set(&set, "cycles,faults,cs:u", perfev_on_all_cpus(), 0, false));
+	for (i = 0; i < 12; i++) {
+		fake.events[i].count = (uint64_t)i + 1;
+		fake.events[i].enabled_ns = fake.events[i].running_ns = 50;
+	}
+	assert_fails(perfev_set_read_rows(set, rows, 3, &err), EINVAL);
+	assert_says("cannot read 3 rows: the set has 12");
+	assert_works(perfev_set_read_rows(set, rows, 12, &err));
+	for (i = 0; i < 12; i++)
+		assert_int_equal(rows[i].count, i + 1);
+	perfev_set_sum(set, rows, -1, -1, r);
+	assert_int_equal(r[0].count, 1 + 4 + 7 + 10);
+	assert_int_equal(r[2].why, PERFEV_WHY_PARANOID);
+	assert_true(perfev_set_row_at(set, 6, &row));
+	perfev_set_sum(set, rows, -1, row.cpu, r);
+	assert_int_equal(r[0].count, 7);
+	assert_int_equal(r[1].count, 8);
+	assert_int_equal(r[1].enabled_ns, 50);
+	perfev_set_sum(set, rows, -1, 99, r);
+	assert_int_equal(r[0].status, PERFEV_NOT_COUNTED);
+	assert_works(perfev_set_reset(set, &err));
+	for (i = 0; i < 12; i++)
+		assert_int_equal(fake.events[i].count, 0);
+	fake.events[3].read_result = -EIO;
+	assert_fails(perfev_set_read_rows(set, rows, 12, &err), EIO);
+	perfev_set_close(set);
+	assert_works(open_set(&set, "cycles", perfev_on_process(7), 0, false));
+	for (i = 0; i < 3; i++) {
+		fake.events[12 + i].count = (uint64_t)i + 1;
+		fake.events[12 + i].enabled_ns = fake.events[12 + i].running_ns = 50;
+	}
+	assert_works(perfev_set_read_rows(set, rows, 3, &err));
+	perfev_set_sum(set, rows, 8, -1, r); /* of one thread */
+	assert_int_equal(r[0].count, 2);
 	perfev_set_close(set);
 }
 
@@ -479,6 +541,8 @@ static void test_counter_targets(void **state)
 	on.id_count = 0;
 	on.cpu_count = 1;
 	assert_fails(perfev_counter_open(&counter, event, on, NULL, &err), EINVAL);
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_task_cpu(-1, 0), NULL, &err), ESRCH);
+	assert_says("on thread -1: there is no such thread"); /* and not: every thread */
 	assert_null(counter);
 	assert_works(perfev_counter_open(&counter, event, perfev_on_cgroup(5, 2), NULL, &err));
 	assert_int_equal(fake.events[0].pid, 5);
@@ -529,6 +593,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_fan_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_times_of_a_cgroup, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_no_threads, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_ends_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_appears_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_threads_without_end, setup, teardown),
