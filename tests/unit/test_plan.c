@@ -17,6 +17,7 @@ static int setup(void **state)
 {
 	(void)state;
 	fake_reset();
+	fake_file("/proc/self/status", "");
 	fake_file("/sys/devices/system/cpu/online", "0,2-3,8\n");
 	fake_process(7, 1, "seven", "7 8 9");
 	fake_process(20, 1, "twenty", "20 21");

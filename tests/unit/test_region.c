@@ -29,6 +29,7 @@ static int setup(void **state)
 {
 	(void)state;
 	fake_reset();
+	fake_file("/sys/bus/event_source/devices/software/type", "1\n");
 	price = 0;
 	fake.on_read = go_on;
 	regions = NULL;
