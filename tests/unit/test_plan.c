@@ -333,6 +333,9 @@ static void test_nothing_there(void **state)
 	struct plan plan;
 
 	(void)state;
+	assert_fails(plan_make(&plan, &events, perfev_on_process(99), &err), ENOENT);
+	assert_says("there is no /proc; run mount -t proc proc /proc");
+	fake_file("/proc/self/stat", "1");
 	assert_fails(plan_make(&plan, &events, perfev_on_process(99), &err), ESRCH);
 	assert_int_equal(err.why, PERFEV_WHY_NO_TASK);
 	assert_says("99");
