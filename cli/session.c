@@ -55,6 +55,22 @@ static int choose_tasks(struct session *s, const char *command)
 	return r;
 }
 
+/* /proc/mounts writes a blank as \040, and so on. */
+static void unescape(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (text[0] == '\\' && strspn(text + 1, "01234567") >= 3) {
+			*to++ = (char)((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0'));
+			text += 3;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = 0;
+}
+
 /* The root of the hierarchy with the controller of perf: one of version 1, or version 2. */
 static bool cgroup_root(char *to, size_t size)
 {
@@ -71,6 +87,7 @@ static bool cgroup_root(char *to, size_t size)
 	}
 	if (mounts)
 		fclose(mounts);
+	unescape(to);
 	return to[0];
 }
 

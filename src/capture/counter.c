@@ -62,7 +62,7 @@ static void map_page(struct perfev_counter *counter)
 		return;
 	counter->page = page;
 	if (on->kind == PERFEV_TARGET_TASK && (on->id == 0 || on->id == sys_tid()))
-		counter->thread = counter_thread();
+		*(counter->bound ? &counter->bound_thread : &counter->thread) = counter_thread();
 }
 
 static int open_descriptor(struct perfev_counter *counter, int leader_fd, uint32_t may_drop,
@@ -93,6 +93,7 @@ int counter_open(struct perfev_counter **ret, const struct perfev_event *event, 
 		return error_memory(err);
 	counter->fd = -1;
 	counter->on = *on;
+	counter->bound = on->kind == PERFEV_TARGET_TASK && on->cpu >= 0;
 	counter->user_read = opts->user_read;
 	r = perfev_event_copy(&counter->event, event, err);
 	if (r == 0) {
@@ -168,6 +169,8 @@ int perfev_counter_read(const struct perfev_counter *counter, struct perfev_read
 			? reading_take_leader(ret, counter->fd, &counter->attr)
 			: reading_take(ret, counter->fd, &counter->attr);
 
+	if (counter->bound && r == 0)
+		reading_bind(ret);
 	return r < 0 ? error_errno(err, r, "cannot read %s", counter->event->name) : 0;
 }
 

@@ -9,6 +9,7 @@
 
 struct perfev_counter {
 	const void *thread;		     /* whose counter it is: counter_thread(); NULL: read by the kernel */
+	const void *bound_thread;	     /* the same of a bound one, whose times are no two */
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
 	struct perfev_event *event;	     /* a copy: its attr may point to texts that it owns */
 	struct perf_event_attr attr;	     /* as opened, with what was changed since */
@@ -16,6 +17,7 @@ struct perfev_counter {
 	int page_code; /* why it was not mapped: a negative errno, or 0 */
 	uint32_t dropped;
 	struct perfev_target on;
+	bool bound;	/* of a task, on one CPU */
 	bool user_read; /* was asked for */
 	bool started;	/* by perfev_counter_start() or _refresh(), and not stopped */
 	bool refreshed; /* may have run out, and then may need to be woken */

@@ -306,6 +306,8 @@ int perfev_group_read(const struct perfev_group *group, struct perfev_reading *r
 		    (size_t)n != (READING_GROUP_HEAD + words[0] * stride) * 8)
 			return refuse_read(group, -EIO, err);
 		words[n / 8 + 1] = ID_AT_LAST;
+		if (leader->bound && words[2]) /* as reading_bind() */
+			words[1] = words[2];
 		if (stride == 2)
 			spread(group, words, 2, ret);
 		else

@@ -192,15 +192,34 @@ static bool belongs_on(const struct perfev_event *event, int32_t cpu, bool first
 	return false;
 }
 
-/* The row of an event's leader at this place: it was put there before; -1 when it is not here. */
-static int32_t leader_row(const struct plan *plan, size_t base, uint32_t leader)
+/* The row of an event's leader on this CPU: it was put there before; -1 when it is not here. */
+static int32_t leader_row(const struct plan *plan, size_t base, uint32_t leader, int32_t cpu)
 {
 	size_t i;
 
 	for (i = base; i < plan->count; i++)
-		if (plan->rows[i].event == leader)
+		if (plan->rows[i].event == leader && plan->rows[i].cpu == cpu)
 			return (int32_t)i;
 	return -1;
+}
+
+/* One event at one place. On a task it goes where the task does, unless its text names CPUs (cpu=). */
+static int add_event(struct plan *plan, const struct plan_event *event, size_t base, struct plan_row row)
+{
+	const struct perfev_event *e = event->event;
+	bool bound = row.cpu < 0 && (e->flags & PERFEV_EVENT_CPUS);
+	size_t i;
+
+	for (i = 0; i < (bound ? e->cpu_count : 1); i++) {
+		if (bound)
+			row.cpu = e->cpus[i];
+		row.leader = event->leader == row.event
+				     ? -1
+				     : leader_row(plan, base, (uint32_t)event->leader, row.cpu);
+		if (add_row(plan, &row) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* All events on one thread and CPU. */
@@ -211,13 +230,9 @@ static int add_place(struct plan *plan, const struct plan_events *events, int32_
 
 	for (i = 0; i < events->count; i++) {
 		struct plan_row row = {(uint32_t)i, pid, cpu, -1, events->apart ? ring + (uint32_t)i : ring};
-		size_t leader = events->items[i].leader;
-
 		if (!belongs_on(events->items[i].event, cpu, first))
 			continue;
-		if (leader != i)
-			row.leader = leader_row(plan, base, (uint32_t)leader);
-		if (add_row(plan, &row) < 0)
+		if (add_event(plan, &events->items[i], base, row) < 0)
 			return -ENOMEM;
 	}
 	return 0;

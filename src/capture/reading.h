@@ -42,6 +42,14 @@ static inline void reading_judge(struct perfev_reading *ret, bool hidden)
 	}
 }
 
+/* reading_bind() - of an event of a task that is bound to a CPU: the kernel lets its time go on while the task is
+ * elsewhere, which is no time without a counter. Whether it had to take turns on its CPU, nobody tells. */
+static inline void reading_bind(struct perfev_reading *ret)
+{
+	if (ret->running_ns)
+		ret->enabled_ns = ret->running_ns;
+}
+
 /* reading_from() - a reading from what read(2) answered: @n bytes, or a negative errno
  * Return: 0, also when its event is in error state; a negative errno without explanation. */
 static inline int reading_from(struct perfev_reading *ret, const uint64_t *words, ssize_t n,

@@ -119,6 +119,8 @@ int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfe
 		return error_errno(err, r, "cannot read %s", member->name);
 	if (members->plan.cgroup)
 		check_times(set, ret);
+	else if (members->plan.rows[index].pid >= 0 && members->plan.rows[index].cpu >= 0)
+		reading_bind(ret);
 	return 0;
 }
 

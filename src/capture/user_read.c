@@ -13,6 +13,7 @@
  * A counter starts at a negative number, so that its top bit is a sign.
  */
 #include "counter.h"
+#include "reading.h"
 
 #include "kernel/arch/counters.h"
 
@@ -95,6 +96,11 @@ __attribute__((noinline)) static int read_otherwise(const struct perfev_counter 
 {
 	if (COUNTERS_READABLE && counter->thread == counter_thread() && read_page(counter->page, ret, true))
 		return finish(ret);
+	if (COUNTERS_READABLE && counter->bound_thread == counter_thread() &&
+	    (read_page(counter->page, ret, false) || read_page(counter->page, ret, true))) {
+		reading_bind(ret);
+		return finish(ret);
+	}
 	return perfev_counter_read(counter, ret, err);
 }
 

@@ -17,7 +17,6 @@ static int setup(void **state)
 {
 	(void)state;
 	fake_reset();
-	fake_file("/proc/self/status", "");
 	fake_file("/sys/devices/system/cpu/online", "0,2-3,8\n");
 	fake_process(7, 1, "seven", "7 8 9");
 	fake_process(20, 1, "twenty", "20 21");
@@ -225,6 +224,19 @@ static void test_rings_apart(void **state)
 	expect(&plan, "0 0 -1 -1 0; 1 0 -1 -1 1", 2);
 }
 
+/* cpu= of an event's text binds it on a task too; what a PMU has, has no say there. */
+static void test_cpus_named_by_the_event(void **state)
+{
+	int32_t two[] = {1, 3}, one[] = {5};
+	struct perfev_event named = {.cpus = two, .cpu_count = 2, .flags = PERFEV_EVENT_CPUS};
+	struct perfev_event of_pmu = {.cpus = one, .cpu_count = 1};
+	const struct plan_event list[] = {{&named, 0, false}, {&named, 0, false}, {&of_pmu, 2, false}};
+	struct plan plan = make(list, 3, false, perfev_on_task(812));
+
+	(void)state;
+	expect(&plan, "0 812 1 -1 0; 0 812 3 -1 0; 1 812 1 0 0; 1 812 3 1 0; 2 812 -1 -1 0", 1);
+}
+
 static const char *threads_of_8(const char *path)
 {
 	return strcmp(path, "/proc/8/task") ? NULL : "7 8 9"; /* the list of a thread is its process's */
@@ -359,6 +371,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_groups, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpus_of_an_event, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_once_a_package, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_cpus_named_by_the_event, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_rings_apart, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_growing_process, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_restless_process, setup, teardown),

@@ -210,6 +210,39 @@ static void test_rows(void **state)
 	perfev_set_close(set);
 }
 
+/* A task on one CPU: the time that the kernel lets go on elsewhere is none without a counter. */
+static void test_times_of_a_bound_task(void **state)
+{
+	struct perfev_target on = perfev_on_task_cpu(812, 2);
+	struct perfev_counter *counter;
+	struct perfev_event *event;
+	struct perfev_reading r;
+	struct perfev_set *set;
+	uint64_t scaled;
+
+	(void)state;
+	assert_works(open_set(&set, "cpu-clock", on, 0, false));
+	fake.events[0].count = 300;
+	fake.events[0].enabled_ns = 400;
+	assert_works(perfev_set_read(set, &r, 1, &err));
+	assert_int_equal(r.status, PERFEV_NOT_COUNTED); /* it never was there */
+	assert_int_equal(r.enabled_ns, 400);
+	fake.events[0].running_ns = 300;
+	assert_works(perfev_set_read(set, &r, 1, &err));
+	assert_true(perfev_reading_scaled(&r, &scaled));
+	assert_int_equal(scaled, 300);
+	assert_int_equal(r.enabled_ns, 300);
+	perfev_set_close(set);
+	assert_works(perfev_event_parse(&event, "cpu-clock", &err));
+	assert_works(perfev_counter_open(&counter, event, on, NULL, &err));
+	fake.events[fake.event_count - 1].count = fake.events[fake.event_count - 1].running_ns = 7;
+	fake.events[fake.event_count - 1].enabled_ns = 700;
+	assert_works(perfev_counter_read(counter, &r, &err));
+	assert_int_equal(r.enabled_ns, 7);
+	perfev_counter_close(counter);
+	perfev_event_free(event);
+}
+
 /* ---- tasks that end and appear -------------------------------------------------------------------------- */
 
 static int gone_tid;
@@ -593,6 +626,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_fan_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_times_of_a_cgroup, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_times_of_a_bound_task, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_threads, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_ends_meanwhile, setup, teardown),
