@@ -479,7 +479,8 @@ static void *write_states(void *unused)
 		atomic_thread_fence(memory_order_seq_cst);
 		p->lock++;
 		atomic_store(&states, n);
-		for (i = 0; i < (int)(n % 100); i++)
+		/* now and then long enough for the slowest reader */
+		for (i = 0; i < (int)(n % 16 ? n % 100 : 10000); i++)
 			;
 	}
 	return NULL;
