@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Thread_local char counter_here;
+
 int counter_check(const struct perfev_event *event, const struct perfev_target *on,
 		  struct perfev_error *err)
 {

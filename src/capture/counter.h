@@ -34,6 +34,9 @@ void counter_close(struct perfev_counter *counter);
 int counter_check(const struct perfev_event *event, const struct perfev_target *on,
 		  struct perfev_error *err);
 
+/* Where each thread has its own; of use where a compiler cannot tell the thread's pointer. */
+extern _Thread_local char counter_here;
+
 /* counter_thread() - something that differs between the threads that run now, without asking the kernel.
  * The next thread may have what an ended one had: but the events of that one have no counter any more. */
 static inline const void *counter_thread(void)
@@ -46,9 +49,7 @@ static inline const void *counter_thread(void)
 #ifdef COUNTER_HAS_THREAD
 	return __builtin_thread_pointer();
 #else
-	static _Thread_local char here;
-
-	return &here;
+	return &counter_here;
 #endif
 }
 

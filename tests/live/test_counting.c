@@ -62,13 +62,20 @@ PLAIN static void ping_pong(int times)
 	}
 }
 
+static uint64_t switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw);
+}
+
 /* Each answer is waited for: a switch each, when both are on one CPU, and at least one of them otherwise. */
 static void test_switches(void **state)
 {
 	struct perfev_counter *counter;
 	cpu_set_t before, one;
-	struct rusage start, end;
-	uint64_t count;
+	uint64_t count, outside, inside;
 
 	(void)state;
 	need(PERFEV_CAN_COUNT_KERNEL);
@@ -77,15 +84,17 @@ static void test_switches(void **state)
 	CPU_ZERO(&one);
 	CPU_SET((size_t)sched_getcpu(), &one);
 	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
-	getrusage(RUSAGE_THREAD, &start);
+	outside = switches();
 	assert_works(perfev_counter_start(counter, &err));
+	inside = switches();
 	ping_pong(1000);
+	inside = switches() - inside;
 	assert_works(perfev_counter_stop(counter, &err));
-	getrusage(RUSAGE_THREAD, &end);
+	outside = switches() - outside;
 	sched_setaffinity(0, sizeof(before), &before);
 	count = count_of(counter);
 	/* the kernel's other count of the same; and each of the thousand rounds is in it */
-	assert_int_equal(count, end.ru_nvcsw - start.ru_nvcsw + end.ru_nivcsw - start.ru_nivcsw);
+	assert_in_range(count, inside, outside);
 	assert_true(count >= 1000);
 	perfev_counter_close(counter);
 }
@@ -714,7 +723,11 @@ static void test_nothing_is_left(void **state)
 	}
 	assert_int_equal(open_descriptors(), before);
 	assert_int_equal(event_mappings(), 0);
+#ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed for a while */
 	assert_int_equal(memory_kb(), kb);
+#else
+	(void)kb;
+#endif
 	perfev_event_free(event);
 }
 

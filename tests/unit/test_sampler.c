@@ -63,6 +63,12 @@ static void test_attrs_of_the_caller(void **state)
 	assert_true(nth(0)->attr.read_format == PERF_FORMAT_TOTAL_TIME_ENABLED);
 }
 
+static int no_address_space(struct fake_event *event, size_t size)
+{
+	(void)event;
+	return size > SIZE_MAX / 8 ? -ENOMEM : 0;
+}
+
 static void test_ring_sizes(void **state)
 {
 	struct perfev_sampler_opts opts = {.size = sizeof(opts)};
@@ -80,6 +86,9 @@ static void test_ring_sizes(void **state)
 		perfev_sampler_close(sampler);
 		sampler = NULL;
 	}
+	fake.on_map = no_address_space;
+	opts.ring_bytes = UINT64_MAX;
+	assert_fails(open_with("cs", perfev_on_self(), PERF_SAMPLE_IP, &opts), ENOMEM);
 }
 
 /* Threads to come write into the rings too, so that these are bound to CPUs. */

@@ -16,6 +16,13 @@
 #include <pthread.h>
 #include <sched.h>
 
+/* What the library without these instructions thinks, which tells the reasons. */
+#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)
+#define READABLE_HERE 1
+#else
+#define READABLE_HERE 0
+#endif
+
 static struct perfev_error err;
 static struct perfev_event *event;
 static struct perfev_counter *counter;
@@ -222,7 +229,7 @@ static void test_other_threads(void **state)
 	assert_works(perfev_counter_open(&counter, event, perfev_on_cpu(0), &opts, &err));
 	assert_null(counter->thread);
 	assert_false(perfev_counter_can_read_fast(counter, &err));
-	assert_says("it counts another thread than the caller");
+	assert_says(READABLE_HERE ? "it counts another thread than the caller" : "lets no program read counters");
 	done();
 }
 
@@ -299,7 +306,7 @@ static void test_reasons(void **state)
 	open_as("page-faults", &opts);
 	cannot("it is counted by the kernel itself");
 	done();
-#if defined(__x86_64__) || defined(__i386__) || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)
+#if READABLE_HERE
 	open_as("cycles", NULL);
 	cannot("its page was not asked for; open it with perfev_counter_opts.user_read");
 	done();
@@ -479,7 +486,8 @@ static void *write_states(void *unused)
 		atomic_thread_fence(memory_order_seq_cst);
 		p->lock++;
 		atomic_store(&states, n);
-		for (i = 0; i < (int)(n % 100); i++)
+		/* now and then long enough for the slowest reader */
+		for (i = 0; i < (int)(n % 16 ? n % 100 : 10000); i++)
 			;
 	}
 	return NULL;
