@@ -145,7 +145,8 @@ static void test_breakpoints_count_and_move(void **state)
 
 	perfev_event_attr(event)->bp_len = 64; /* refused: where it was, and running */
 	perfev_event_attr(event)->bp_addr = (uint64_t)(uintptr_t)&watched[2];
-	assert_fails(perfev_counter_modify(counter, event, &err), EINVAL);
+	assert_true(perfev_counter_modify(counter, event, &err) < 0);
+	assert_says("kind, length or alignment");
 	count = count_of(counter);
 	write_watched(1, 5);
 	write_watched(2, 5);
