@@ -446,7 +446,7 @@ static void test_a_group_that_changes(void **state)
 	assert_true(perfev_reading_since(&since, &r[0], &before[0]));
 	assert_int_equal(since.count, 20);
 	assert_int_equal(r[1].status, PERFEV_GONE);
-	assert_int_equal(r[2].count, r[0].count);
+	assert_int_equal(r[2].count - before[2].count, 20);
 	assert_works(perfev_event_parse(&event, "minor-faults:u", &err));
 	assert_int_equal(perfev_group_add(group, event, &err), 3); /* while it runs */
 	perfev_event_free(event);
@@ -491,7 +491,7 @@ static void test_a_group_that_is_inherited(void **state)
 	touch_pages(100);
 	assert_works(perfev_group_read(group, r, 3, &err));
 	assert_in_range(r[0].count, 600, 1200); /* and what fork and threads touch */
-	assert_int_equal(r[0].count, r[2].count);
+	assert_in_range(r[2].count, r[0].count, r[0].count + 50); /* some may be major */
 	perfev_group_close(group);
 }
 
