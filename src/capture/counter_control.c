@@ -371,7 +371,7 @@ int perfev_counter_modify(struct perfev_counter *counter, const struct perfev_ev
 	}
 	if (counter->started)
 		tell(counter, PERF_EVENT_IOC_ENABLE, 0);
-	if (r == -EINVAL)
+	if (r == -EINVAL || r == -EOPNOTSUPP)
 		return refused(counter, r, "modify", PERFEV_WHY_ARGUMENT,
 			       "the CPU has no breakpoint of that kind, length or alignment", err);
 	if (r == -ENOSPC)

@@ -30,7 +30,14 @@
 #define CAP_SHORT CAP(5)
 #define CAPS	  (CAP_TRUE | CAP_RDPMC | CAP_TIME | CAP_SHORT)
 
-#define BARRIER() atomic_thread_fence(memory_order_acquire)
+/* For the CPU, and for compilers, which may move plain loads over a fence. */
+#define COMPILER_BARRIER() __asm__ volatile("" : : : "memory")
+#define BARRIER()                                           \
+	do {                                                \
+		COMPILER_BARRIER();                         \
+		atomic_thread_fence(memory_order_acquire);  \
+		COMPILER_BARRIER();                         \
+	} while (0)
 
 /* Read once, whatever the compiler thinks of it. */
 static inline uint32_t once(const uint32_t *at)
@@ -64,7 +71,7 @@ static inline bool read_page(const struct perf_event_mmap_page *page, struct per
 	uint32_t number, before;
 
 	do {
-		BARRIER(); /* or what the loop ended with would be taken for what it begins with */
+		COMPILER_BARRIER(); /* or what the loop ended with would be taken for what it begins with */
 		before = page->lock & ~1u;
 		BARRIER();
 		if ((page->capabilities & CAPS) != needed ||

@@ -145,7 +145,8 @@ static void test_breakpoints_count_and_move(void **state)
 
 	perfev_event_attr(event)->bp_len = 64; /* refused: where it was, and running */
 	perfev_event_attr(event)->bp_addr = (uint64_t)(uintptr_t)&watched[2];
-	assert_fails(perfev_counter_modify(counter, event, &err), EINVAL);
+	assert_true(perfev_counter_modify(counter, event, &err) < 0);
+	assert_says("kind, length or alignment");
 	count = count_of(counter);
 	write_watched(1, 5);
 	write_watched(2, 5);
@@ -445,7 +446,7 @@ static void test_a_group_that_changes(void **state)
 	assert_true(perfev_reading_since(&since, &r[0], &before[0]));
 	assert_int_equal(since.count, 20);
 	assert_int_equal(r[1].status, PERFEV_GONE);
-	assert_int_equal(r[2].count, r[0].count);
+	assert_int_equal(r[2].count - before[2].count, 20);
 	assert_works(perfev_event_parse(&event, "minor-faults:u", &err));
 	assert_int_equal(perfev_group_add(group, event, &err), 3); /* while it runs */
 	perfev_event_free(event);
@@ -490,7 +491,7 @@ static void test_a_group_that_is_inherited(void **state)
 	touch_pages(100);
 	assert_works(perfev_group_read(group, r, 3, &err));
 	assert_in_range(r[0].count, 600, 1200); /* and what fork and threads touch */
-	assert_int_equal(r[0].count, r[2].count);
+	assert_in_range(r[2].count, r[0].count, r[0].count + 50); /* some may be major */
 	perfev_group_close(group);
 }
 
