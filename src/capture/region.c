@@ -60,8 +60,13 @@ static int open_group(struct perfev_regions *regions, const struct perfev_event 
 	return r;
 }
 
+static bool is_software(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT;
+}
+
 /* An event joins the last group; what cannot begins another one. */
-static int place_event(struct perfev_regions *regions, size_t index, struct perfev_error *err)
+static int place_event(struct perfev_regions *regions, size_t index, bool joins, struct perfev_error *err)
 {
 	struct region_event *event = &regions->all[index];
 	struct perfev_event *source = perfev_events_at(regions->events, index);
@@ -73,7 +78,7 @@ static int place_event(struct perfev_regions *regions, size_t index, struct perf
 	attr->disabled = 0;
 	attr->sample_period = 0;
 	attr->freq = 0;
-	if (regions->group_count && !attr->pinned && !attr->exclusive)
+	if (joins && regions->group_count && !attr->pinned && !attr->exclusive)
 		r = perfev_group_add(regions->groups[regions->group_count - 1], source, NULL);
 	if (r == -ENOMEM)
 		return error_memory(err);
@@ -92,10 +97,44 @@ static int place_event(struct perfev_regions *regions, size_t index, struct perf
 	return 0;
 }
 
-static int open_events(struct perfev_regions *regions, struct perfev_error *err)
+static void close_groups(struct perfev_regions *regions)
 {
 	size_t i;
-	int r = 0;
+
+	for (i = 0; i < regions->group_count; i++)
+		perfev_group_close(regions->groups[i]);
+	regions->group_count = 0;
+}
+
+/* All in one group is one system call. When groups have to take turns, those of the software need not: they
+ * get a group of their own, which never waits. */
+static int place_events(struct perfev_regions *regions, struct perfev_error *err)
+{
+	size_t i, software = 0;
+	int r = 0, pass;
+
+	for (i = 0; r == 0 && i < regions->count; i++) {
+		r = place_event(regions, i, true, err);
+		software += is_software(perfev_event_attr(perfev_events_at(regions->events, i)));
+	}
+	if (r < 0 || regions->group_count < 2 || !software || software == regions->count)
+		return r;
+	close_groups(regions);
+	for (pass = 0; pass < 2; pass++) {
+		bool joins = false;
+
+		for (i = 0; r == 0 && i < regions->count; i++)
+			if (is_software(perfev_event_attr(perfev_events_at(regions->events, i))) == !pass) {
+				r = place_event(regions, i, joins, err);
+				joins = true;
+			}
+	}
+	return r;
+}
+
+static int open_events(struct perfev_regions *regions, struct perfev_error *err)
+{
+	int r;
 
 	regions->count = perfev_events_count(regions->events);
 	regions->all = calloc(regions->count, sizeof(*regions->all));
@@ -104,8 +143,7 @@ static int open_events(struct perfev_regions *regions, struct perfev_error *err)
 	regions->now = calloc(regions->count, sizeof(*regions->now));
 	if (!regions->all || !regions->inner || !regions->outer || !regions->now)
 		return error_memory(err);
-	for (i = 0; r == 0 && i < regions->count; i++)
-		r = place_event(regions, i, err);
+	r = place_events(regions, err);
 	if (r < 0 || regions->group_count)
 		return r;
 	if (err)
@@ -129,7 +167,7 @@ static int start(struct perfev_regions *regions, struct perfev_error *err)
 static int read_all(const struct perfev_regions *regions, struct perfev_reading *ret)
 {
 	struct perfev_reading group[PERFEV_GROUP_MAX];
-	size_t i, at = 0;
+	size_t i, k;
 
 	for (i = 0; i < regions->group_count; i++) {
 		size_t n = perfev_group_count(regions->groups[i]);
@@ -137,9 +175,9 @@ static int read_all(const struct perfev_regions *regions, struct perfev_reading 
 
 		if (r < 0)
 			return r;
-		for (; at < regions->count && regions->all[at].group <= (int)i; at++)
-			if (regions->all[at].group >= 0)
-				ret[at] = group[regions->all[at].member];
+		for (k = 0; k < regions->count; k++)
+			if (regions->all[k].group == (int)i)
+				ret[k] = group[regions->all[k].member];
 	}
 	return 0;
 }
@@ -370,8 +408,7 @@ void perfev_regions_close(struct perfev_regions *regions)
 
 	if (!regions)
 		return;
-	for (i = 0; i < regions->group_count; i++)
-		perfev_group_close(regions->groups[i]);
+	close_groups(regions);
 	for (i = 0; i < regions->node_count; i++) {
 		free(regions->nodes[i]->name);
 		free(regions->nodes[i]);

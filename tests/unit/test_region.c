@@ -184,6 +184,35 @@ static void test_events_that_do_not_fit(void **state)
 	assert_true(value.count > 30); /* estimated for all the time */
 }
 
+/* Software events need no counter: they do not take turns with those that do. */
+static void test_software_does_not_wait(void **state)
+{
+	const struct fake_event *e;
+	int i, leaders = 0;
+
+	(void)state;
+	fake_file("/sys/bus/event_source/devices/cpu/type", "4\n");
+	fake.on_open = no_room;
+	assert_works(open_them("cycles,cs,instructions,faults"));
+	for (i = 0; i < fake.event_count; i++) {
+		e = &fake.events[i];
+		if (!e->open)
+			continue;
+		leaders += e->group_fd < 0;
+		if (e->attr.type == PERF_TYPE_SOFTWARE && e->group_fd >= 0)
+			assert_int_equal(fake_event_of(e->group_fd)->attr.type, PERF_TYPE_SOFTWARE);
+	}
+	assert_int_equal(leaders, 3);
+	begin("a");
+	for (i = 0; i < fake.event_count; i++)
+		fake.events[i].count += fake.events[i].open ? fake.events[i].attr.config + 1 : 0;
+	end();
+	expect("a", 0, PERF_COUNT_HW_CPU_CYCLES + 1, 0); /* each in its place */
+	expect("a", 1, PERF_COUNT_SW_CONTEXT_SWITCHES + 1, 0);
+	expect("a", 2, PERF_COUNT_HW_INSTRUCTIONS + 1, 0);
+	expect("a", 3, PERF_COUNT_SW_PAGE_FAULTS + 1, 0);
+}
+
 static int no_cycles(struct fake_event *event, struct perf_event_attr *attr)
 {
 	(void)event;
@@ -423,6 +452,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_the_price_is_taken_off, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_events_that_do_not_fit, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_software_does_not_wait, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_events_that_are_not_there, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_the_variable, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_misuse, setup, teardown),
