@@ -146,6 +146,7 @@ struct recorder {
 	const char *path;
 	int argc;
 	char **argv;
+	uint64_t *left; /* of each event: how many samples are still wanted (nr=); NULL: all */
 	uint64_t samples, rounds;
 	uint64_t first_time, last_time; /* of samples, ns */
 	struct texts modules;		/* files that were mapped */

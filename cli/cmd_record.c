@@ -135,6 +135,22 @@ static void prepare_event(struct perfev_event *event, const struct options *o, b
 	attr->task = 1;
 }
 
+/* nr=: how many samples of each event are wanted. */
+static int set_limits(struct record_work *work)
+{
+	size_t count = perfev_events_count(work->events), i;
+	struct perfev_event_info info;
+
+	work->recorder.left = calloc(count, sizeof(*work->recorder.left));
+	if (!work->recorder.left)
+		return EXIT_FAILED;
+	for (i = 0; i < count; i++) {
+		perfev_event_describe(perfev_events_at(work->events, i), &info);
+		work->recorder.left[i] = info.max_events ? info.max_events : UINT64_MAX;
+	}
+	return 0;
+}
+
 static void prepare_events(const struct record_work *work)
 {
 	uint64_t frequency = work->options->frequency;
@@ -161,7 +177,6 @@ static int check_events(const struct record_work *work)
 		what = info.call_graph == PERFEV_GRAPH_DWARF	     ? "call-graph=dwarf"
 		       : info.call_graph == PERFEV_GRAPH_LBR	     ? "call-graph=lbr"
 		       : perfev_event_attr(event)->write_backward    ? "overwrite"
-		       : info.max_events			     ? "nr"
 		       : info.flags & PERFEV_EVENT_NO_TIME	     ? "time=0"
 								     : NULL;
 		if (what) {
@@ -373,6 +388,8 @@ static int record(struct record_work *work)
 
 	if (r == 0)
 		r = check_events(work);
+	if (r == 0)
+		r = set_limits(work);
 	if (r)
 		return r;
 	prepare_events(work);

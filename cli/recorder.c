@@ -383,6 +383,19 @@ static void note_sample(struct recorder *r, const struct perfev_record *record,
 		r->last_time = time;
 }
 
+/* The first so many samples of an event, where its text says nr=. */
+static bool is_wanted(struct recorder *r, const struct perfev_record *record)
+{
+	int event = r->left ? perfev_sampler_event(r->sampler, record) : -1;
+
+	if (event < 0 || r->left[event] == UINT64_MAX)
+		return true;
+	if (!r->left[event])
+		return false;
+	r->left[event]--;
+	return true;
+}
+
 int recorder_drain(struct recorder *recorder, struct perfev_error *err)
 {
 	struct perfev_record record;
@@ -399,6 +412,8 @@ int recorder_drain(struct recorder *recorder, struct perfev_error *err)
 			return ret;
 		count++;
 		layout = perfev_sampler_layout(recorder->sampler, &record);
+		if (record.type == PERF_RECORD_SAMPLE && !is_wanted(recorder, &record))
+			continue;
 		if (record.type == PERF_RECORD_SAMPLE)
 			note_sample(recorder, &record, layout);
 		else if (record.type == PERF_RECORD_MMAP2 || record.type == PERF_RECORD_MMAP)
@@ -434,6 +449,7 @@ void recorder_free(struct recorder *recorder)
 	for (i = 0; i < recorder->modules.count; i++)
 		free((char *)(uintptr_t)recorder->modules.items[i]);
 	free(recorder->modules.items);
+	free(recorder->left);
 	perfev_sampler_close(recorder->sampler);
 	perfev_writer_close(recorder->writer);
 }

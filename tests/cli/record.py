@@ -219,3 +219,13 @@ def test_no_call_graph():
         path, _ = record(folder, "-e", "cpu-clock", "--call-graph", "no", "--", BURN, "0.2")
         folded = perfev("report", "-i", path, "--folded").out
         expect(all(line.count(";") == 1 for line in folded.splitlines()), folded)
+
+
+def test_the_first_samples_only():
+    with Folder() as folder:
+        path = folder / "a.data"
+        done = perfev("record", "-e", "cpu-clock/nr=7/,page-faults/nr=3,period=1/,minor-faults/period=1/", "-o", path, "--",
+                      BURN, "0.3")
+        expect_code(done, 0)
+        events = {e["event"].split("/")[0]: e["samples"] for e in perfev("report", "-i", path, "--json").json()["events"]}
+        expect(events["cpu-clock"] == 7 and events["page-faults"] == 3 and events["minor-faults"] > 20, f"{events}")
