@@ -72,10 +72,12 @@ static int list(struct listing *l)
 		json_pmus(stdout);
 		fputs("]}\n", stdout);
 	}
-	if (r == -EACCES || r == -ENOENT)
-		note("%s", err.text);
-	else if (r < 0 && !ferror(stdout))
+	if (r == -EACCES || r == -ENOENT) {
+		if (!l->glob || !l->count || strchr(l->glob, ':')) /* or nobody asked for them */
+			note("%s", err.text);
+	} else if (r < 0 && !ferror(stdout)) {
 		return report_error(&err);
+	}
 	if (!l->count && !l->json && r >= 0)
 		note("no event here matches %s; 'perfev list' shows all, and globs have to match the whole name",
 		     l->glob ? l->glob : "*");

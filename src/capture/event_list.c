@@ -182,12 +182,12 @@ static int list_tracepoints(struct lister *l)
 	const char *root;
 	int code = 0, r;
 
-	root = scan_tracefs(&l->scan, "*:*", &code);
+	root = scan_tracefs(&l->scan, "tracepoints", &code);
 	if (!root)
 		return code;
 	r = tracefs_match(root, "*", "*", list_tracepoint, l);
 	if (r < 0 && r != -ENOMEM)
-		tracefs_refused(r, root, "*:*", l->scan.err);
+		tracefs_refused(r, root, "tracepoints", l->scan.err);
 	return r < 0 ? r : 0;
 }
 

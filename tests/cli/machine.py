@@ -55,7 +55,8 @@ def test_list_of_a_glob():
     expect([event["event"] for event in done.json()["events"]] == ["context-switches"], done.out)
     done = perfev("list", "no-such-*")
     expect_code(done, 1)
-    expect_in("no event here matches no-such-*", done.err)
+    if "tracepoints" not in done.err:  # which cannot be seen here
+        expect_in("no event here matches no-such-*", done.err)
     done = perfev("list", "a", "b")
     expect_code(done, 2)
     expect_in("'b'", done.err)
@@ -67,7 +68,7 @@ def test_list_without_rights():
     expect(done.code == 0, done.err)
     expect_in("page-faults", done.out)
     if not as_nobody_can_read():
-        expect_in("may not read", done.err)
+        expect_in("cannot look up tracepoints: ", done.err)
 
 
 def as_nobody_can_read():
