@@ -218,12 +218,12 @@ def test_fields():
 def test_fields_as_perf_has_them():
     """The first five are the same; what a count means is worded differently."""
     cli.need_command("perf")
-    words = ["-x", ";", "-e", "minor-faults:u,major-faults:u", "--", BURN, "0.05"]
+    words = ["-x", ";", "-e", "minor-faults:u,major-faults:u", "--", BURN, "touch", "1000"]
     ours = [line.split(";") for line in perfev("stat", *words).err.splitlines()]
     theirs = [line.split(";") for line in cli.run("perf", "stat", *words).err.splitlines() if ";" in line]
     expect([row[1:3] for row in ours] == [row[1:3] for row in theirs], f"{ours} {theirs}")
     expect([row[4] for row in ours] == [row[4] for row in theirs] == ["100.00", "100.00"], f"{ours} {theirs}")
-    expect(abs(int(ours[0][0]) - int(theirs[0][0])) <= 3, f"{ours} {theirs}")
+    expect(abs(int(ours[0][0]) - int(theirs[0][0])) <= 20, f"{ours} {theirs}")  # starting a program takes 50 or so
     words = ["-x", ";", "-r", "4", "-e", "task-clock:u", "--", BURN, "0.05"]
     ours = perfev("stat", *words).err.splitlines()[0].split(";")
     theirs = [line for line in cli.run("perf", "stat", *words).err.splitlines() if ";" in line][0].split(";")
