@@ -6,8 +6,8 @@
 #include "event_scan.h"
 
 #include "base/error.h"
+#include "base/library.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static bool find(const struct pfm *pfm, const char *name, void *to)
 
 static bool load(struct pfm *pfm)
 {
-	pfm->handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	pfm->handle = library_open(LIBRARY);
 	return pfm->handle && find(pfm, "pfm_initialize", &pfm->initialize) &&
 	       find(pfm, "pfm_get_os_event_encoding", &pfm->encode) &&
 	       find(pfm, "pfm_strerror", &pfm->message);
@@ -93,8 +93,8 @@ int scan_pfm(struct scan *s, size_t prefix)
 		r = scan_syntax(s, s->at, "a name of this length");
 	} else if (!load(&pfm)) {
 		r = error_set(s->err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, s->at + 1,
-			      "cannot parse event '%.150s': libpfm4 is not installed (%s); install it (Debian: "
-			      "libpfm4), or use a name that perfev list shows",
+			      "cannot parse event '%.150s': libpfm4 is not installed (%s), or this program is "
+			      "linked statically; install it (Debian: libpfm4), or use a name that perfev list shows",
 			      s->text, LIBRARY);
 	} else {
 		memcpy(name, text + prefix, size);

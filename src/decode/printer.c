@@ -10,10 +10,10 @@
 #include "tracepoint.h"
 
 #include "base/error.h"
+#include "base/library.h"
 #include "base/number.h"
 #include "base/opts.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static bool find(const struct tep *tep, const char *name, void *to)
 
 static bool load(struct tep *tep)
 {
-	tep->library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	tep->library = library_open(LIBRARY);
 	if (!tep->library || !find(tep, "tep_alloc", &tep->alloc) || !find(tep, "tep_free", &tep->free) ||
 	    !find(tep, "tep_set_long_size", &tep->set_long_size) ||
 	    !find(tep, "tep_set_file_bigendian", &tep->set_file_order) ||
@@ -182,8 +182,8 @@ int perfev_printer_new(struct perfev_printer **ret, const struct perfev_tracepoi
 			r = add_strings(printer, full.printk_formats, err);
 	} else {
 		r = error_set(err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
-			      "cannot print tracepoint %.100s: libtraceevent is not installed (%s); install it "
-			      "(Debian: libtraceevent1), or use perfev_tracepoint_format()",
+			      "cannot print tracepoint %.100s: libtraceevent is not installed (%s), or this "
+			      "program is linked statically; install it (Debian: libtraceevent1), or use perfev_tracepoint_format()",
 			      tracepoint->info.name, LIBRARY);
 	}
 	if (r < 0)

@@ -141,7 +141,7 @@ static const struct row rows[] = {
 	 SELF, .attr = {.type = PERF_TYPE_BREAKPOINT}},
 	{EINVAL, PERFEV_WHY_COMBINATION, "this combination of options", "leave options out", SELF, SOFTWARE},
 	{ENOSPC, PERFEV_WHY_OTHER, "No space left on device", NULL, SELF, SOFTWARE},
-	{EXDEV, PERFEV_WHY_OTHER, "Invalid cross-device link", NULL, SELF, SOFTWARE},
+	{EXDEV, PERFEV_WHY_OTHER, "ross-device link", NULL, SELF, SOFTWARE},
 	{EFAULT, PERFEV_WHY_ARGUMENT, "the attr points to what cannot be read", "keep the probe's text", SELF,
 	 SOFTWARE},
 	{EAGAIN, PERFEV_WHY_BUSY, "could not take it just now", "try again", SELF, SOFTWARE},
