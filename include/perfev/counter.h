@@ -105,12 +105,14 @@ PERFEV_API void perfev_counter_close(struct perfev_counter *counter);
 PERFEV_API int perfev_counter_start(struct perfev_counter *counter, struct perfev_error *err);
 PERFEV_API int perfev_counter_stop(struct perfev_counter *counter, struct perfev_error *err);
 /* perfev_counter_reset() - set the count to 0; the times go on, and so do counts of children that have
- * ended */
+ * ended
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_counter_reset(struct perfev_counter *counter, struct perfev_error *err);
 
 /*
  * perfev_counter_read() - a snapshot, by one system call
  * Allocates nothing; with err NULL it may be called from a signal handler, which saves errno as any.
+ * Return: 0, or a negative errno.
  */
 PERFEV_API int perfev_counter_read(const struct perfev_counter *counter, struct perfev_reading *ret,
 				   struct perfev_error *err);
@@ -155,6 +157,7 @@ PERFEV_API int perfev_counter_refresh(struct perfev_counter *counter, int overfl
  * perfev_counter_refresh().
  * @number: of the signal; 0: no more.
  * @tid: which thread gets it; 0: the caller.
+ * Return: 0, or a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_counter_signal(struct perfev_counter *counter, int number, int32_t tid,
@@ -182,6 +185,7 @@ PERFEV_API int perfev_counter_set_filter(struct perfev_counter *counter, const c
  * perfev_counter_attach_bpf() - run a BPF program at each event
  * On a tracepoint or probe it runs for every task, whatever the target.
  * @prog_fd: from bpf(2); may be closed afterwards.
+ * Return: 0, or a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_counter_attach_bpf(struct perfev_counter *counter, int prog_fd,
@@ -228,7 +232,8 @@ PERFEV_API int perfev_counter_modify(struct perfev_counter *counter, const struc
 
 /* ---- what it is -------------------------------------------------------------------------------- */
 
-/* perfev_counter_id() - the number by which records name the event; also before 3.12, by reading it */
+/* perfev_counter_id() - the number by which records name the event; also before 3.12, by reading it
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_counter_id(const struct perfev_counter *counter, uint64_t *ret,
 				 struct perfev_error *err);
 /* perfev_counter_attr() - the attr as the kernel took it: what was dropped is not in it */
@@ -250,6 +255,7 @@ PERFEV_API uint32_t perfev_counter_dropped(const struct perfev_counter *counter)
 /*
  * perfev_start_all(), perfev_stop_all() - every event that the calling thread opened, on whatever task
  * Not those that others opened on it.
+ * Return: 0, or a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_start_all(struct perfev_error *err);

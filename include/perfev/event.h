@@ -60,7 +60,7 @@ PERFEV_API int perfev_event_parse(struct perfev_event **ret, const char *text,
 PERFEV_API int perfev_event_new(struct perfev_event **ret, const char *name,
 				const struct perf_event_attr *attr, struct perfev_error *err);
 
-/* perfev_event_copy() - a second event, the same as @event */
+/* perfev_event_copy() - a second event, the same as @event. Return: 0, or a negative errno. */
 PERFEV_API int perfev_event_copy(struct perfev_event **ret, const struct perfev_event *event,
 				 struct perfev_error *err);
 PERFEV_API void perfev_event_free(struct perfev_event *event);
@@ -155,6 +155,7 @@ PERFEV_API int perfev_event_format(char *ret, size_t size, const struct perfev_e
  * perfev_event_kprobe() - @function: of the kernel, or NULL when @offset is an address
  * perfev_event_uprobe() - @offset: in the file; @counter: offset of its reference counter, or 0
  * perfev_event_pmu() - @terms: as between the slashes of a text; "" for none
+ * Return: 0, or a negative errno.
  */
 PERFEV_API int perfev_event_hardware(struct perfev_event **ret, uint32_t id, struct perfev_error *err);
 PERFEV_API int perfev_event_software(struct perfev_event **ret, uint32_t id, struct perfev_error *err);
@@ -232,7 +233,8 @@ PERFEV_API void perfev_events_free(struct perfev_events *events);
 PERFEV_API int perfev_events_add(struct perfev_events *events, const struct perfev_event *event,
 				 int leader, struct perfev_error *err);
 
-/* perfev_events_append() - put copies of all of @more at the end, groups kept */
+/* perfev_events_append() - put copies of all of @more at the end, groups kept
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_events_append(struct perfev_events *events, const struct perfev_events *more,
 				    struct perfev_error *err);
 

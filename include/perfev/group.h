@@ -53,6 +53,7 @@ PERFEV_API int perfev_group_drop(struct perfev_group *group, size_t index, struc
 /*
  * perfev_group_start(), perfev_group_stop() - the whole group, at one moment: through its leader
  * perfev_group_reset() - all counts to 0, as perfev_counter_reset()
+ * Return: 0, or a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_group_start(struct perfev_group *group, struct perfev_error *err);

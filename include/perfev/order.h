@@ -37,9 +37,9 @@ PERFEV_API void perfev_order_free(struct perfev_order *order);
 PERFEV_API int perfev_order_push(struct perfev_order *order, const struct perfev_record *record,
 				 const struct perfev_layout *layout, struct perfev_error *err);
 
-/* perfev_order_round() - one pass over all rings is complete */
+/* perfev_order_round() - one pass over all rings is complete. Return: 0, or a negative errno. */
 PERFEV_API int perfev_order_round(struct perfev_order *order, struct perfev_error *err);
-/* perfev_order_end() - nothing more will come: all that waits may go */
+/* perfev_order_end() - nothing more will come: all that waits may go. Return: 0, or a negative errno. */
 PERFEV_API int perfev_order_end(struct perfev_order *order, struct perfev_error *err);
 
 /*

@@ -134,6 +134,7 @@ PERFEV_API bool perfev_kernel_item_at(size_t index, struct perfev_kernel_item *r
 /*
  * perfev_cpus_online() - the CPUs that are online
  * @ret: an array of *count, to be freed with free().
+ * Return: 0, or a negative errno.
  */
 PERFEV_API int perfev_cpus_online(int32_t **ret, size_t *count, struct perfev_error *err);
 

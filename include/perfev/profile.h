@@ -108,7 +108,8 @@ struct perfev_profile_node {
 
 /* perfev_profile_node_count() - nodes of all trees together, roots included */
 PERFEV_API size_t perfev_profile_node_count(const struct perfev_profile *profile);
-/* perfev_profile_nodes() - all nodes, totals included; an array to be freed with free() */
+/* perfev_profile_nodes() - all nodes, totals included; an array to be freed with free()
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_profile_nodes(const struct perfev_profile *profile,
 				    struct perfev_profile_node **ret, size_t *count,
 				    struct perfev_error *err);
@@ -152,7 +153,8 @@ struct perfev_profile_html_opts {
 	size_t unresolved_count;
 };
 
-/* perfev_profile_write_html() - one self-contained page: flame graph and table, opens from disk */
+/* perfev_profile_write_html() - one self-contained page: flame graph and table, opens from disk
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_profile_write_html(const struct perfev_profile *profile,
 					 const struct perfev_profile_html_opts *opts,
 					 const struct perfev_sink *sink, struct perfev_error *err);

@@ -142,7 +142,7 @@ PERFEV_API bool perfev_sampler_id_at(const struct perfev_sampler *sampler, size_
 PERFEV_API size_t perfev_sampler_ring_count(const struct perfev_sampler *sampler);
 PERFEV_API uint64_t perfev_sampler_ring_bytes(const struct perfev_sampler *sampler);
 
-/* perfev_sampler_loss() - what is known to be lost since the start */
+/* perfev_sampler_loss() - what is known to be lost since the start. Return: 0, or a negative errno. */
 PERFEV_API int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss *ret,
 				   struct perfev_error *err);
 /* The count of PERF_FORMAT_LOST of one descriptor; 0 where the kernel has none. */

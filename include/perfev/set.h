@@ -38,6 +38,7 @@ PERFEV_API int perfev_set_stop(struct perfev_set *set, struct perfev_error *err)
  * @ret: one reading for each event of the set, in its order; @count must be that number.
  * An event that could not be opened reads as PERFEV_NOT_SUPPORTED. A tool (PERFEV_TOOL_...), which is no
  * event, reads as PERFEV_NOT_COUNTED without a reason: its time is the caller's to take.
+ * Return: 0, or a negative errno.
  */
 PERFEV_API int perfev_set_read(const struct perfev_set *set, struct perfev_reading *ret,
 			       size_t count, struct perfev_error *err);
@@ -61,6 +62,7 @@ PERFEV_API int perfev_set_row_read(const struct perfev_set *set, size_t index,
 /*
  * perfev_set_read_rows() - what each descriptor counted
  * @ret: one reading a row; @count must be perfev_set_row_count().
+ * Return: 0, or a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_set_read_rows(const struct perfev_set *set, struct perfev_reading *ret,
@@ -75,7 +77,7 @@ PERFEV_API int perfev_set_read_rows(const struct perfev_set *set, struct perfev_
 PERFEV_API void perfev_set_sum(const struct perfev_set *set, const struct perfev_reading *rows,
 			       int32_t tid, int32_t cpu, struct perfev_reading *ret);
 
-/* perfev_set_reset() - all counts to 0, as perfev_counter_reset() */
+/* perfev_set_reset() - all counts to 0, as perfev_counter_reset(). Return: 0, or a negative errno. */
 PERFEV_API int perfev_set_reset(struct perfev_set *set, struct perfev_error *err);
 
 /* Why the event at @index could not be opened, or NULL when it could. Lives as long as the set. */

@@ -59,7 +59,8 @@ PERFEV_API int perfev_symbols_feed(struct perfev_symbols *symbols,
 				   const struct perfev_record *record,
 				   const struct perfev_layout *layout, struct perfev_error *err);
 
-/* perfev_symbols_build_id() - what the recording says of a file (of its BUILD_ID section) */
+/* perfev_symbols_build_id() - what the recording says of a file (of its BUILD_ID section)
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_symbols_build_id(struct perfev_symbols *symbols,
 				       const struct perfev_build_id *entry,
 				       struct perfev_error *err);

@@ -27,6 +27,7 @@ struct perfev_synth;
  * perfev_synth_open() - begin with the tasks of a target
  * @on: tasks, processes, or all CPUs: then every process.
  * @layout: of the event that the records will stand beside: their trailers are its, all zero.
+ * Return: 0, or a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_synth_open(struct perfev_synth **ret, struct perfev_target on,

@@ -39,12 +39,13 @@ PERFEV_API int perfev_writer_open(struct perfev_writer **ret, const char *path,
  * @attr: read by its size; written in the smallest size that holds it, because a reader refuses one
  *	that is larger than it knows.
  * @ids: the ids that its records carry; copied.
+ * Return: 0, or a negative errno.
  */
 PERFEV_API int perfev_writer_add_event(struct perfev_writer *writer, const char *name,
 				       const struct perf_event_attr *attr, const uint64_t *ids,
 				       size_t id_count, struct perfev_error *err);
 
-/* perfev_writer_start() - write the header; records may follow */
+/* perfev_writer_start() - write the header; records may follow. Return: 0, or a negative errno. */
 PERFEV_API int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err);
 
 /* perfev_writer_append() - note a record (and its tail); see above
@@ -60,12 +61,14 @@ PERFEV_API int perfev_writer_append(struct perfev_writer *writer,
  */
 PERFEV_API int perfev_writer_flush(struct perfev_writer *writer, struct perfev_error *err);
 
-/* perfev_writer_round() - flush, and mark the end of a pass over all rings (FINISHED_ROUND) */
+/* perfev_writer_round() - flush, and mark the end of a pass over all rings (FINISHED_ROUND)
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err);
 
 /* Feature sections: the last one given for a feature is written, by perfev_writer_finish(), or at
  * once (but not before the start) in the streamed form, where build-ids are HEADER_BUILD_ID records.
- * EVENT_DESC is written by itself. */
+ * EVENT_DESC is written by itself.
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_writer_put_feature(struct perfev_writer *writer, unsigned feature,
 					 struct perfev_bytes section, struct perfev_error *err);
 PERFEV_API int perfev_writer_put_string(struct perfev_writer *writer, unsigned feature,
@@ -83,6 +86,7 @@ PERFEV_API uint64_t perfev_writer_bytes(const struct perfev_writer *writer);
 /*
  * perfev_writer_finish() - flush, write the feature sections, complete the header
  * Until then a reader sees a recording that was cut short, and can read all flushed rounds.
+ * Return: 0, or a negative errno.
  */
 PERFEV_API int perfev_writer_finish(struct perfev_writer *writer, struct perfev_error *err);
 PERFEV_API void perfev_writer_close(struct perfev_writer *writer);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What live tests share: work that makes events, and looking for what was left behind. */
+/* What live tests share: work that makes events, and what they need. */
 #ifndef TESTS_LIVE_H
 #define TESTS_LIVE_H
 
+#include "../unit/left.h"
 #include "../unit/test.h"
 
-#include <dirent.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -41,33 +41,6 @@ PLAIN static void burn_ms(long ms)
 			;
 		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	} while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < ms);
-}
-
-/* Descriptors that are open, the one of the look itself included. */
-static inline size_t open_descriptors(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	size_t n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
-}
-
-/* Mappings of perf events. */
-static inline size_t event_mappings(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	char line[512];
-	size_t n = 0;
-
-	assert_non_null(maps);
-	while (fgets(line, sizeof(line), maps))
-		n += strstr(line, "perf_event") != NULL;
-	fclose(maps);
-	return n;
 }
 
 /* Whether this user may do what a test needs; skips when not. */

@@ -195,13 +195,13 @@ static void test_descriptors_are_closed_on_exec(void **state)
 
 static void test_nothing_is_left_behind(void **state)
 {
-	size_t before = open_descriptors(), i;
+	size_t before = count_descriptors(), i;
 
 	(void)state;
 	for (i = 0; i < 2000; i++)
 		perfev_counter_close(open_counter("dummy:u"));
-	assert_int_equal(open_descriptors(), before);
-	assert_int_equal(event_mappings(), 0);
+	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(count_mappings("perf_event"), 0);
 }
 
 static const struct CMUnitTest tests[] = {

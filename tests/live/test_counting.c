@@ -626,7 +626,7 @@ static void test_without_a_counter(void **state)
 	assert_says("it is counted by the kernel itself");
 	perfev_counter_close(counter);
 	perfev_event_free(event);
-	assert_int_equal(event_mappings(), 0);
+	assert_int_equal(count_mappings("perf_event"), 0);
 }
 
 /* The kernel stamps a fault between two looks at the cycle counter, where that is its clock. */
@@ -708,7 +708,7 @@ static void test_nothing_is_left(void **state)
 		struct perfev_group *group;
 
 		if (i == 10) {
-			before = open_descriptors();
+			before = count_descriptors();
 			kb = memory_kb();
 		}
 		/* unmapping takes long on some kernels: now and then */
@@ -722,8 +722,8 @@ static void test_nothing_is_left(void **state)
 			perfev_group_close(group);
 		}
 	}
-	assert_int_equal(open_descriptors(), before);
-	assert_int_equal(event_mappings(), 0);
+	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(count_mappings("perf_event"), 0);
 #ifndef __SANITIZE_ADDRESS__ /* which keeps what was freed for a while */
 	assert_int_equal(memory_kb(), kb);
 #else

@@ -512,7 +512,7 @@ static void test_mappings(void **state)
 {
 	struct perf_event_attr attr = faults(1);
 	struct perf_event_mmap_page *page, *same;
-	size_t before = event_mappings();
+	size_t before = count_mappings("perf_event");
 	void *aux;
 	int fd = open_on_self(attr, -1);
 
@@ -539,7 +539,7 @@ static void test_mappings(void **state)
 	fd = open_on_self(attr, -1);
 	assert_fails(perfev_raw_mmap(&page, fd, PAGE, true), EINVAL);
 	perfev_raw_close(fd);
-	assert_int_equal(event_mappings(), before);
+	assert_int_equal(count_mappings("perf_event"), before);
 }
 
 static int map_much(int fd)
@@ -848,7 +848,7 @@ static void test_bpf_on_a_tracepoint(void **state)
 
 static void test_nothing_is_left_behind(void **state)
 {
-	size_t before = open_descriptors(), mappings = event_mappings(), i;
+	size_t before = count_descriptors(), mappings = count_mappings("perf_event"), i;
 
 	(void)state;
 	for (i = 0; i < 50; i++) {
@@ -860,8 +860,8 @@ static void test_nothing_is_left_behind(void **state)
 		assert_int_equal(perfev_raw_munmap(page, PAGE), 0);
 		perfev_raw_close(fd);
 	}
-	assert_int_equal(open_descriptors(), before);
-	assert_int_equal(event_mappings(), mappings);
+	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(count_mappings("perf_event"), mappings);
 }
 
 int main(void)

@@ -104,7 +104,7 @@ static void test_threads(void **state)
 
 static void test_nothing_is_left_behind(void **state)
 {
-	size_t descriptors = open_descriptors();
+	size_t descriptors = count_descriptors();
 	struct perfev_regions *regions;
 	int i;
 
@@ -114,7 +114,7 @@ static void test_nothing_is_left_behind(void **state)
 		perfev_region_begin(regions, "a");
 		perfev_regions_close(regions); /* though one has not ended */
 	}
-	assert_int_equal(open_descriptors(), descriptors);
+	assert_int_equal(count_descriptors(), descriptors);
 }
 
 static const struct CMUnitTest tests[] = {

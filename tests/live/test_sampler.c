@@ -208,7 +208,7 @@ static void test_all_cpus(void **state)
 
 static void test_nothing_is_left_behind(void **state)
 {
-	size_t before = open_descriptors(), i;
+	size_t before = count_descriptors(), i;
 
 	(void)state;
 	for (i = 0; i < 50; i++) {
@@ -222,8 +222,8 @@ static void test_nothing_is_left_behind(void **state)
 		perfev_event_free(event);
 		perfev_event_free(bad);
 	}
-	assert_int_equal(open_descriptors(), before);
-	assert_int_equal(event_mappings(), 0);
+	assert_int_equal(count_descriptors(), before);
+	assert_int_equal(count_mappings("perf_event"), 0);
 }
 
 /* The last faults of many, as the kernel keeps them. */

@@ -200,7 +200,7 @@ static void test_find(void **state)
 
 	(void)state;
 	need_tracefs();
-	before = open_descriptors();
+	before = count_descriptors();
 	assert_works(perfev_tracepoint_find(&one, "sched:sched_switch", NULL, &err));
 	perfev_tracepoint_describe(one, &by_name);
 	assert_string_equal(by_name.system, "sched");
@@ -219,7 +219,7 @@ static void test_find(void **state)
 	assert_fails(perfev_tracepoint_find(&one, "shced:sched_switch", NULL, &err), ENOENT);
 	assert_says("did you mean sched:sched_switch?");
 	assert_fails(perfev_tracepoint_find_id(&one, 999999, NULL, &err), ENOENT);
-	assert_int_equal(open_descriptors(), before);
+	assert_int_equal(count_descriptors(), before);
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------- */
