@@ -51,15 +51,27 @@ static void ask_for_user_reads(struct perf_event_attr *attr)
 #endif
 }
 
+/* Two pages: the counter ends the first, and the second is for the event's. */
+static struct perfev_counter *new_paged(void)
+{
+	size_t page = sys_page_size();
+	struct perfev_counter *counter;
+	void *pages;
+
+	if (sys_pages(&pages, 2 * page) < 0)
+		return NULL;
+	counter = (void *)((char *)pages + page - sizeof(*counter));
+	counter->pages = pages;
+	return counter;
+}
+
 /* What fails here is told when somebody asks: the counter itself is well. */
 static void map_page(struct perfev_counter *counter)
 {
 	const struct perfev_target *on = &counter->on;
-	void *page;
+	void *page = &((struct counter_paged *)(void *)counter)->page;
 
-	if (counter->attr.inherit)
-		return;
-	counter->page_code = sys_mmap(&page, sys_page_size(), false, counter->fd, 0);
+	counter->page_code = sys_mmap_over(page, sys_page_size(), counter->fd);
 	if (counter->page_code < 0)
 		return;
 	counter->page = page;
@@ -88,7 +100,8 @@ int counter_open(struct perfev_counter **ret, const struct perfev_event *event, 
 		 int leader_fd, const struct perfev_target *on, const struct perfev_counter_opts *opts,
 		 struct perfev_error *err)
 {
-	struct perfev_counter *counter = calloc(1, sizeof(*counter));
+	bool paged = opts->user_read && !event->attr.inherit;
+	struct perfev_counter *counter = paged ? new_paged() : calloc(1, sizeof(*counter));
 	int r;
 
 	if (!counter)
@@ -113,7 +126,7 @@ int counter_open(struct perfev_counter **ret, const struct perfev_event *event, 
 		counter_close(counter);
 		return r;
 	}
-	if (counter->user_read)
+	if (paged)
 		map_page(counter);
 	*ret = counter;
 	return 0;
@@ -134,10 +147,11 @@ int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *
 /* All but the descriptor. */
 static void forget(struct perfev_counter *counter)
 {
-	if (counter->page)
-		sys_munmap(counter->page, sys_page_size());
 	perfev_event_free(counter->event);
-	free(counter);
+	if (counter->pages)
+		sys_munmap(counter->pages, 2 * sys_page_size());
+	else
+		free(counter);
 }
 
 void counter_close(struct perfev_counter *counter)

@@ -400,20 +400,19 @@ int sys_task_events(bool enable)
 	return fake.all_result;
 }
 
-int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
+/* @at: NULL where the kernel chooses. */
+static int map_event(struct fake_event *event, void *at, size_t size, bool writable)
 {
-	struct fake_event *event = fake_event_of(fd);
 	size_t bytes = size - FAKE_PAGE;
 	int r;
 
-	if (!event || offset || event->page || event->output >= 0 || size < FAKE_PAGE ||
-	    (bytes & (bytes - 1)) || (event->attr.inherit && event->cpu == -1) ||
-	    (bytes && writable == (bool)event->attr.write_backward))
+	if (!event || event->page || event->output >= 0 || size < FAKE_PAGE || (bytes & (bytes - 1)) ||
+	    (event->attr.inherit && event->cpu == -1) || (bytes && writable == (bool)event->attr.write_backward))
 		return -EINVAL;
 	r = fake.on_map ? fake.on_map(event, size) : 0;
 	if (r < 0)
 		return r;
-	event->page = aligned_alloc(FAKE_PAGE, size);
+	event->page = at ? at : aligned_alloc(FAKE_PAGE, size);
 	if (!event->page)
 		return -ENOMEM;
 	memset(event->page, 0, size);
@@ -422,7 +421,46 @@ int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 	event->page->data_offset = FAKE_PAGE;
 	event->page->data_size = bytes;
 	fake.maps++;
-	*ret = event->page;
+	return 0;
+}
+
+int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
+{
+	struct fake_event *event = fake_event_of(fd);
+	int r = offset ? -EINVAL : map_event(event, NULL, size, writable);
+
+	if (r == 0)
+		*ret = event->page;
+	return r;
+}
+
+int sys_pages(void **ret, size_t size)
+{
+	*ret = aligned_alloc(FAKE_PAGE, size);
+	if (!*ret)
+		return -ENOMEM;
+	memset(*ret, 0, size);
+	fake.maps++;
+	return 0;
+}
+
+int sys_mmap_over(void *at, size_t size, int fd)
+{
+	return map_event(fake_event_of(fd), at, size, false);
+}
+
+/* Pages, and the events' that were put over them. */
+static int unmap_pages(char *at, size_t size)
+{
+	int i;
+
+	for (i = 0; i < fake.event_count; i++)
+		if ((char *)fake.events[i].page >= at && (char *)fake.events[i].page < at + size) {
+			fake.events[i].page = NULL;
+			fake.unmaps++;
+		}
+	fake.unmaps++;
+	free(at);
 	return 0;
 }
 
@@ -439,7 +477,7 @@ int sys_munmap(void *at, size_t size)
 			fake.unmaps++;
 			return 0;
 		}
-	abort(); /* what was not mapped */
+	return unmap_pages(at, size);
 }
 
 size_t sys_page_size(void)
