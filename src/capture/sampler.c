@@ -192,7 +192,7 @@ static int open_rings(struct perfev_sampler *sampler, const struct perfev_event 
 		      struct perfev_target on, const struct perfev_sampler_opts *opts,
 		      struct perfev_error *err)
 {
-	struct members_opts how = {opts->may_drop, opts->partial, true, opts->apart};
+	struct members_opts how = {opts->may_drop, opts->partial, true, opts->apart, false};
 	uint64_t bytes = round_ring(opts->ring_bytes);
 	int r;
 
