@@ -71,6 +71,8 @@ enum perfev_drop {
 				      * allowed, as W asks for it */
 };
 
+struct perfev_counter;
+
 struct perfev_counter_opts {
 	size_t size;
 	uint32_t may_drop;  /* enum perfev_drop */
@@ -79,9 +81,11 @@ struct perfev_counter_opts {
 			     * perfev_counter_can_read_fast() says why. */
 	uint32_t partial;   /* groups only; not 0: members that cannot be opened are left out */
 	uint32_t reserved;
+	const struct perfev_counter *output; /* samples go into the ring of this one, from the first: as
+					      * PERF_FLAG_FD_OUTPUT with FD_NO_GROUP, or of a group's
+					      * members perfev_counter_set_output(). NULL: to a ring of
+					      * its own. */
 };
-
-struct perfev_counter;
 
 /*
  * perfev_counter_open() - open one event on one target

@@ -79,7 +79,8 @@ static void map_page(struct perfev_counter *counter)
 		*(counter->bound ? &counter->bound_thread : &counter->thread) = counter_thread();
 }
 
-static int open_descriptor(struct perfev_counter *counter, int leader_fd, uint32_t may_drop,
+/* With an output at once, where it can be: else what does not fit is found by telling it afterwards. */
+static int open_descriptor(struct perfev_counter *counter, int leader_fd, const struct perfev_counter_opts *opts,
 			   struct perfev_error *err)
 {
 	const struct perfev_target *on = &counter->on;
@@ -88,12 +89,21 @@ static int open_descriptor(struct perfev_counter *counter, int leader_fd, uint32
 				       on->kind == PERFEV_TARGET_CPU ? -1 : on->id,
 				       on->cpu,
 				       leader_fd,
+				       opts->output && leader_fd < 0 ? opts->output->fd : -1,
 				       on->kind == PERFEV_TARGET_CGROUP,
-				       may_drop,
+				       opts->may_drop,
 				       1};
+	bool after = opts->output && leader_fd >= 0;
 
 	counter->fd = open_event(&request, &counter->dropped, err);
-	return counter->fd < 0 ? counter->fd : 0;
+	if (counter->fd < 0 && request.output_fd >= 0) {
+		request.output_fd = -1;
+		counter->fd = open_event(&request, &counter->dropped, err);
+		after = true;
+	}
+	if (counter->fd < 0)
+		return counter->fd;
+	return after ? perfev_counter_set_output(counter, opts->output, err) : 0;
 }
 
 int counter_open(struct perfev_counter **ret, const struct perfev_event *event, uint64_t format,
@@ -120,7 +130,7 @@ int counter_open(struct perfev_counter **ret, const struct perfev_event *event, 
 		counter->started = !counter->attr.disabled;
 		if (counter->user_read)
 			ask_for_user_reads(&counter->attr);
-		r = open_descriptor(counter, leader_fd, opts->may_drop, err);
+		r = open_descriptor(counter, leader_fd, opts, err);
 	}
 	if (r < 0) {
 		counter_close(counter);

@@ -156,6 +156,7 @@ int members_open_row(struct members *members, size_t row, const struct members_o
 				       plan->pid,
 				       plan->cpu,
 				       -1,
+				       -1,
 				       members->plan.cgroup,
 				       opts->may_drop,
 				       (uint32_t)members->plan.count};

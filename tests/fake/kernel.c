@@ -201,6 +201,20 @@ static int check_group(const struct fake_event *event)
 	return leader->group_fd != -1 || leader->pid != event->pid || leader->cpu != event->cpu ? -EINVAL : 0;
 }
 
+static int set_output(struct fake_event *event, int target_fd)
+{
+	const struct fake_event *target = fake_event_of(target_fd);
+
+	if (!target)
+		return -EBADF;
+	if (!target->page || event->page || target == event || event->cpu != target->cpu ||
+	    (event->cpu == -1 && event->pid != target->pid) ||
+	    event->attr.use_clockid != target->attr.use_clockid)
+		return -EINVAL;
+	event->output = target_fd;
+	return 0;
+}
+
 int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
 			unsigned long flags)
 {
@@ -215,7 +229,7 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	memcpy(&event->attr, attr, sizeof(*attr));
 	event->pid = pid;
 	event->cpu = cpu;
-	event->group_fd = group_fd;
+	event->group_fd = flags & PERF_FLAG_FD_NO_GROUP ? -1 : group_fd;
 	event->flags = flags;
 	event->output = -1;
 	event->fd = EVENT_FD + fake.event_count;
@@ -224,6 +238,8 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	r = fake.on_open ? fake.on_open(event, attr) : 0;
 	if (r == 0)
 		r = pid == -1 && cpu == -1 ? -EINVAL : check_group(event);
+	if (r == 0 && flags & PERF_FLAG_FD_OUTPUT)
+		r = set_output(event, group_fd);
 	if (r == 0 && fake.open_files_max && fake.opened - fake.closed >= fake.open_files_max)
 		r = -EMFILE;
 	if (r < 0)
@@ -232,20 +248,6 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	fake.event_count++;
 	fake.opened++;
 	return event->fd;
-}
-
-static int set_output(struct fake_event *event, int target_fd)
-{
-	const struct fake_event *target = fake_event_of(target_fd);
-
-	if (!target)
-		return -EBADF;
-	if (!target->page || event->page || target == event || event->cpu != target->cpu ||
-	    (event->cpu == -1 && event->pid != target->pid) ||
-	    event->attr.use_clockid != target->attr.use_clockid)
-		return -EINVAL;
-	event->output = target_fd;
-	return 0;
 }
 
 /* Of every member of the event's group: @request, which is one of the three that know the flag. */
