@@ -40,7 +40,7 @@ static int make_rows(struct perfev_set *set, struct perfev_error *err)
 		return error_memory(err);
 	for (i = 0; i < count; i++)
 		set_link_row(set, i);
-	return 0;
+	return set_places_open(set) < 0 ? error_memory(err) : 0;
 }
 
 /* A child that was born between the opens of a group has a part of it, and then no answer is given for all. */
@@ -118,6 +118,7 @@ void perfev_set_close(struct perfev_set *set)
 	if (!set)
 		return;
 	members_close(&set->members);
+	set_places_close(set);
 	free(set->rows);
 	free(set);
 }
@@ -127,12 +128,14 @@ int perfev_set_start(struct perfev_set *set, struct perfev_error *err)
 	int r = members_control(&set->members, PERF_EVENT_IOC_ENABLE, "start", err);
 
 	set->started = r == 0;
+	set_places_control(set, PERF_EVENT_IOC_ENABLE);
 	return r;
 }
 
 int perfev_set_stop(struct perfev_set *set, struct perfev_error *err)
 {
 	set->started = false;
+	set_places_control(set, PERF_EVENT_IOC_DISABLE);
 	return members_control(&set->members, PERF_EVENT_IOC_DISABLE, "stop", err);
 }
 

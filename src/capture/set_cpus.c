@@ -144,6 +144,7 @@ static int revive_all(struct perfev_set *set, const int32_t *cpus, size_t count,
 		const struct plan_row *plan = &members->plan.rows[row];
 
 		if (plan->leader >= 0 || plan->cpu < 0 || members->fds[row] < 0 ||
+		    (plan->pid >= 0 && !members->plan.cgroup) || /* a task's, which goes where that does */
 		    !is_dead(set, row, has_cpu(cpus, count, plan->cpu)))
 			continue;
 		r = revive(set, row, kept, err);

@@ -22,8 +22,15 @@ static void check_times(const struct perfev_set *set, struct perfev_reading *rea
 	reading->running_ns -= excess < reading->running_ns ? excess : reading->running_ns;
 }
 
+/* Of a task that is bound to a CPU and has been there @ran_ns: the kernel's time goes on elsewhere too. */
+static void bind(struct perfev_reading *ret, uint64_t ran_ns)
+{
+	if (ret->running_ns || ran_ns)
+		ret->enabled_ns = ran_ns > ret->running_ns ? ran_ns : ret->running_ns;
+}
+
 /* What the kernel's times mean where a row is, and what was counted there before. */
-static void settle(const struct perfev_set *set, size_t row, struct perfev_reading *ret)
+static void settle(const struct perfev_set *set, size_t row, uint64_t ran_ns, struct perfev_reading *ret)
 {
 	const struct plan *plan = &set->members.plan;
 	const struct perfev_reading *earlier = &set->rows[row].earlier;
@@ -31,7 +38,7 @@ static void settle(const struct perfev_set *set, size_t row, struct perfev_readi
 	if (plan->cgroup)
 		check_times(set, ret);
 	else if (plan->rows[row].pid >= 0 && plan->rows[row].cpu >= 0)
-		reading_bind(ret);
+		bind(ret, ran_ns);
 	if (earlier->enabled_ns)
 		perfev_reading_add(ret, earlier);
 }
@@ -41,6 +48,7 @@ int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfe
 {
 	const struct members *members = &set->members;
 	const struct member *member;
+	uint64_t ran_ns;
 	int r;
 
 	if (index >= members->plan.count)
@@ -52,12 +60,13 @@ int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfe
 		ret->status = PERFEV_NOT_SUPPORTED;
 		return 0;
 	}
+	ran_ns = set_ran_ns(set, index);
 	r = member->attr.read_format & PERF_FORMAT_GROUP
 		    ? reading_take_leader(ret, members->fds[index], &member->attr)
 		    : reading_take(ret, members->fds[index], &member->attr);
 	if (r < 0)
 		return error_errno(err, r, "cannot read %s", member->name);
-	settle(set, index, ret);
+	settle(set, index, ran_ns, ret);
 	return 0;
 }
 
@@ -89,7 +98,7 @@ static int read_group(const struct perfev_set *set, size_t leader, struct perfev
 	const struct members *members = &set->members;
 	const struct member *member = &members->items[members->plan.rows[leader].event];
 	const unsigned stride = reading_stride(&member->attr);
-	uint64_t words[READING_GROUP_WORDS];
+	uint64_t words[READING_GROUP_WORDS], ran_ns = set_ran_ns(set, leader);
 	ssize_t n = sys_read_inline(members->fds[leader], words, sizeof(words));
 	int32_t row;
 
@@ -103,7 +112,7 @@ static int read_group(const struct perfev_set *set, size_t leader, struct perfev
 		if (r < 0)
 			return error_errno(err, r, "cannot read %s",
 					   members->items[members->plan.rows[row].event].name);
-		settle(set, (size_t)row, ret);
+		settle(set, (size_t)row, ran_ns, ret);
 	}
 	return 0;
 }

@@ -146,6 +146,55 @@ static void test_groups_read_one_by_one(void **state)
 	assert_true(torn_fd > 0);
 }
 
+/* ---- tasks that are bound to a CPU ------------------------------------------------------------------------ */
+
+/* Beside events that wait for counters stands one that does not: its time is how long the task was there. */
+static void test_waiting_where_a_task_is_bound(void **state)
+{
+	struct fake_event *dummy;
+	struct perfev_reading r[3];
+	struct perfev_set *set;
+	uint64_t scaled;
+
+	(void)state;
+	assert_works(open_set(&set, "{faults,cycles},instructions", perfev_on_task_cpu(812, 2), 0, false));
+	assert_int_equal(fake.event_count, 4);
+	dummy = &fake.events[3];
+	assert_int_equal(dummy->attr.config, PERF_COUNT_SW_DUMMY);
+	assert_true(dummy->pid == 812 && dummy->cpu == 2 && dummy->attr.disabled);
+	assert_works(perfev_set_start(set, &err));
+	assert_true(dummy->enabled);
+	let_count();
+	fake.events[0].enabled_ns = fake.events[2].enabled_ns = dummy->enabled_ns = 900; /* elsewhere most of it */
+	fake.events[0].running_ns = 100;
+	fake.events[2].running_ns = 50;
+	dummy->running_ns = 100;
+	assert_works(perfev_set_read(set, r, 3, &err));
+	assert_int_equal(reads, 4);
+	assert_true(perfev_reading_scaled(&r[1], &scaled));
+	assert_int_equal(scaled, r[1].count);
+	assert_int_equal(r[1].enabled_ns, 100);
+	assert_true(perfev_reading_scaled(&r[2], &scaled));
+	assert_int_equal(scaled, 2 * r[2].count);
+	fake.events[2].running_ns = 0; /* it was there, and waited all the time */
+	assert_works(perfev_set_read(set, r, 3, &err));
+	assert_int_equal(r[2].status, PERFEV_NOT_COUNTED);
+	assert_int_equal(r[2].enabled_ns, 100);
+	dummy->read_result = -EIO; /* nobody knows */
+	fake.events[2].running_ns = 50;
+	assert_works(perfev_set_read(set, r, 3, &err));
+	assert_int_equal(r[2].enabled_ns, 50);
+	assert_works(perfev_set_stop(set, &err));
+	assert_false(dummy->enabled);
+	perfev_set_close(set);
+	assert_works(open_set(&set, "faults,page-faults", perfev_on_task_cpu(812, 2), 0, false)); /* never wait */
+	assert_int_equal(fake_left(), 2);
+	perfev_set_close(set);
+	assert_works(open_set(&set, "cycles", perfev_on_task(812), 0, false)); /* not bound */
+	assert_int_equal(fake_left(), 1);
+	perfev_set_close(set);
+}
+
 /* ---- CPUs that go offline and come back ------------------------------------------------------------------- */
 
 static int refused_from, refused_with;
@@ -297,6 +346,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_group_reads, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_group_of_many, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_groups_read_one_by_one, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_waiting_where_a_task_is_bound, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpu_comes_back, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpu_comes_back_in_vain, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cgroup_on_a_cpu, setup, teardown),
