@@ -125,12 +125,12 @@ PERFEV_API bool perfev_record_time(const struct perfev_record *record,
 
 /* Bits of perfev_values.present are PERF_FORMAT_*. */
 struct perfev_values {
-	uint64_t present;
 	uint64_t count; /* of the first (or only) event */
 	uint64_t enabled_ns;
 	uint64_t running_ns;
 	uint64_t id;
 	uint64_t lost;
+	uint64_t present;
 	struct perfev_u64s group; /* PERF_FORMAT_GROUP: members of stride words each */
 	uint32_t members;
 	uint32_t stride;
@@ -195,16 +195,16 @@ PERFEV_API bool perfev_branches_at(const struct perfev_branches *branches, uint3
  * point into the record. */
 struct perfev_sample {
 	uint64_t present;
-	uint64_t ip;
+	uint64_t ip; /* from here to read in the order of the kernel, so that they are taken at once */
+	uint32_t pid, tid;
 	uint64_t time;
 	uint64_t addr;
 	uint64_t id; /* of ID or IDENTIFIER: what the event was given when it was opened */
 	uint64_t stream_id;
-	uint64_t period;
-	uint32_t pid, tid;
 	uint32_t cpu, reserved;
-	uint16_t misc; /* of the header; always set */
+	uint64_t period;
 	struct perfev_values read;
+	uint16_t misc; /* of the header; always set */
 	struct perfev_u64s callchain; /* with PERF_CONTEXT_* marks among the addresses */
 	struct perfev_bytes raw;      /* padding included */
 	struct perfev_branches branches;
