@@ -47,6 +47,16 @@ PERFEV_API int perfev_record_from_bytes(struct perfev_record *ret, struct perfev
 					unsigned flags, struct perfev_error *err);
 
 /*
+ * perfev_record_copy() - a record that owns its bytes, and those that follow it
+ * For what has to live longer than its producer says: the copy is PERFEV_RECORD_STABLE until it is freed.
+ * Return: 0; -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_record_copy(struct perfev_record **ret, const struct perfev_record *record,
+				  struct perfev_error *err);
+PERFEV_API void perfev_record_free(struct perfev_record *record);
+
+/*
  * perfev_record_name() - a record type's name as in PERF_RECORD_*, without the prefix
  * Knows the kernel's records, those of perf.data files (64 and up) and simpleperf's.
  * Return: a string that lives for ever, or NULL for an unknown type.
