@@ -224,6 +224,13 @@ static int open_sampler(struct record_work *work)
 			note("%s: user code only, as perf_event_paranoid does not let this user sample the "
 			     "kernel",
 			     info.name);
+		if (info.dropped & PERFEV_DROP_INHERIT)
+			note("%s: not in children, as this kernel has no counts in samples of inherited events (6.12 "
+			     "has)",
+			     info.name);
+		if (info.every_hit)
+			note("%s: each hit is a sample, as the kernel keeps no period where samples have theirs",
+			     info.name);
 	}
 	if (o->pages && perfev_sampler_ring_bytes(work->recorder.sampler) < opts.ring_bytes)
 		note("rings have %llu KiB: more than that is over the limit of locked memory, or of "

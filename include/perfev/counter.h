@@ -67,8 +67,10 @@ PERFEV_API bool perfev_reading_rate(const struct perfev_reading *reading, double
 enum perfev_drop {
 	PERFEV_DROP_KERNEL = 1 << 0, /* kernel and hypervisor modes, when they are forbidden */
 	PERFEV_DROP_RING = 1 << 1,   /* ring size: halved until it fits the locked-memory budget */
-	PERFEV_DROP_GROUP = 1 << 2   /* its group, which was weak (W) and did not fit on the PMU; always
+	PERFEV_DROP_GROUP = 1 << 2,  /* its group, which was weak (W) and did not fit on the PMU; always
 				      * allowed, as W asks for it */
+	PERFEV_DROP_INHERIT = 1 << 3 /* samplers: attr.inherit, which kernels before 6.12 have not with counts
+				      * in samples (S); always allowed, as is shown there */
 };
 
 struct perfev_counter;

@@ -439,6 +439,9 @@ PERFEV_API int perfev_lost_samples_decode(struct perfev_lost_samples *ret,
 					  const struct perfev_layout *layout,
 					  struct perfev_error *err);
 
+/* In misc of LOST_SAMPLES records of perf 6.4 and later: what its BPF filter dropped, which is no loss. */
+#define PERFEV_MISC_LOST_BY_BPF (1 << 15)
+
 /* ---- losses ------------------------------------------------------------------------------------------------------ */
 
 /* What is known to be lost, over all rings of a sampler, or in a recording. */
@@ -447,6 +450,7 @@ struct perfev_loss {
 	uint64_t said;	   /* by LOST records */
 	uint64_t counted;  /* by PERF_FORMAT_LOST */
 	uint64_t samples;  /* by LOST_SAMPLES records: dropped by the hardware's own buffer */
+	uint64_t filtered; /* by those of PERFEV_MISC_LOST_BY_BPF: a BPF program did not want them */
 	bool exact;	   /* the kernel has PERF_FORMAT_LOST; else records is a lower bound */
 };
 

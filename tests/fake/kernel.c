@@ -503,6 +503,7 @@ static ssize_t read_event(const struct fake_event *event, void *buffer, size_t s
 {
 	uint64_t words[3 + 3 * 80], format = event->attr.read_format;
 	const bool group = format & PERF_FORMAT_GROUP;
+	const struct fake_event *leader = event->group_fd < 0 ? event : fake_event_of(event->group_fd);
 	size_t n = 1;
 	int i;
 
@@ -516,7 +517,7 @@ static ssize_t read_event(const struct fake_event *event, void *buffer, size_t s
 	for (i = 0; group && i < fake.event_count; i++) {
 		const struct fake_event *one = &fake.events[i];
 
-		if (one->open && (one == event || one->group_fd == event->fd)) {
+		if (one->open && (one == leader || one->group_fd == leader->fd)) { /* any member tells all */
 			n += put_count(words + n, one, format);
 			words[0]++;
 		}
