@@ -51,7 +51,8 @@ struct perfev_sampler;
  * With attr.inherit the rings are per CPU, because the kernel cannot map an inherited event that is
  * bound to no CPU.
  *
- * Return: 0, or a negative errno.
+ * Return: 0; -EINVAL also for an event that would never write a record, as it has neither a period nor a
+ * frequency; a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_sampler_open(struct perfev_sampler **ret,

@@ -62,6 +62,32 @@ static int refuse_tools(const struct perfev_event *const *events, size_t count, 
 	return 0;
 }
 
+/* Whether an attr makes the kernel write anything. Of PMUs that are not known here it may: they can trace. */
+static bool writes(const struct perf_event_attr *attr)
+{
+	bool on_its_own = attr->type > PERF_TYPE_BREAKPOINT || attr->inherit_stat ||
+			  (attr->type == PERF_TYPE_SOFTWARE && attr->config >= PERF_COUNT_SW_DUMMY);
+
+	return on_its_own || attr->sample_period || attr->mmap || attr->mmap_data || attr->mmap2 || attr->comm ||
+	       attr->task || attr->context_switch || attr->namespaces || attr->ksymbol || attr->bpf_event ||
+	       attr->cgroup || attr->text_poke;
+}
+
+/* No period is how one asks for counting; a sampler of that would wait for ever. */
+static int refuse_silence(const struct members *members, struct perfev_error *err)
+{
+	size_t i;
+
+	for (i = 0; i < members->count; i++)
+		if (members->leaders[i] == i && !writes(&members->items[i].attr))
+			return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+					 "cannot sample %.100s: its attr has neither a period nor a frequency, and "
+					 "asks for no other records; set attr.sample_period, or attr.freq and "
+					 "attr.sample_freq",
+					 members->items[i].name);
+	return 0;
+}
+
 /* S: the leader's samples have the counts of its group, whose other members do not sample. The kernel
  * inherits such events from 6.12 on. */
 static void read_groups(struct members *members)
@@ -296,6 +322,9 @@ static int build(struct perfev_sampler *sampler, const struct perfev_event *cons
 
 	if (r == 0)
 		r = members_init(&sampler->members, events, opts->leaders, count, err);
+	if (r < 0)
+		return r;
+	r = refuse_silence(&sampler->members, err);
 	if (r < 0)
 		return r;
 	read_groups(&sampler->members);

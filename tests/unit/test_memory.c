@@ -278,7 +278,11 @@ static int open_sampler(void)
 	const struct perfev_event *list[2] = {perfev_events_at(events, 0), perfev_events_at(events, 1)};
 	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = 1 << 16};
 	struct perfev_sampler *sampler = NULL;
-	int r = perfev_sampler_open(&sampler, list, 2, perfev_on_all_cpus(), &opts, &err);
+	int r;
+
+	perfev_event_attr(perfev_events_at(events, 0))->sample_period = 1;
+	perfev_event_attr(perfev_events_at(events, 1))->sample_period = 1;
+	r = perfev_sampler_open(&sampler, list, 2, perfev_on_all_cpus(), &opts, &err);
 
 	perfev_sampler_close(sampler);
 	assert_int_equal(fake_left(), 0);

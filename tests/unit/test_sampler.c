@@ -52,6 +52,7 @@ static void test_attrs_of_the_caller(void **state)
 	(void)state;
 	assert_works(perfev_event_parse(&event, "cycles", &err));
 	list[0] = event;
+	perfev_event_attr(event)->sample_period = 1;
 	perfev_event_attr(event)->wakeup_events = 7;
 	perfev_event_attr(event)->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_READ;
 	perfev_event_attr(event)->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
@@ -254,6 +255,8 @@ static void test_different_clocks(void **state)
 	assert_works(perfev_events_parse(&events, "cs,faults", &err));
 	list[0] = perfev_events_at(events, 0);
 	list[1] = perfev_events_at(events, 1);
+	perfev_event_attr(perfev_events_at(events, 0))->sample_period = 1;
+	perfev_event_attr(perfev_events_at(events, 1))->sample_period = 1;
 	perfev_event_attr(perfev_events_at(events, 1))->use_clockid = 1;
 	assert_fails(perfev_sampler_open(&sampler, list, 2, perfev_on_cpu(2), NULL, &err), EINVAL);
 	assert_int_equal(err.why, PERFEV_WHY_COMBINATION);

@@ -79,6 +79,37 @@ static void test_periods_that_are_not_kept(void **state)
 	}
 }
 
+/* What is only counted would be waited for in vain. */
+static void test_what_never_writes(void **state)
+{
+	static const struct {
+		const char *text;
+		bool task, refused;
+	} rows[] = {
+		{"cpu-clock", false, true}, {"cycles", false, true},	 {"r1", false, true},
+		{"cpu-clock", true, false}, {"dummy", false, false}, {"bpf-output", false, false},
+	};
+	struct perfev_event *event;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct perfev_event *list[1];
+		int r;
+
+		assert_works(perfev_event_parse(&event, rows[i].text, &err));
+		perfev_event_attr(event)->task = rows[i].task;
+		list[0] = event;
+		r = perfev_sampler_open(&sampler, list, 1, perfev_on_task(9), NULL, &err);
+		assert_int_equal(r, rows[i].refused ? -EINVAL : 0);
+		if (rows[i].refused)
+			assert_says("neither a period nor a frequency");
+		perfev_event_free(event);
+		perfev_sampler_close(sampler);
+		sampler = NULL;
+	}
+}
+
 static void test_signals(void **state)
 {
 	int i;
@@ -104,6 +135,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_loss_in_a_group, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_is_left_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_periods_that_are_not_kept, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_what_never_writes, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
 };
 
