@@ -5,26 +5,21 @@
  */
 #include "fields.h"
 #include "layout.h"
-#include "text.h"
+#include "notation.h"
 
-#include "base/error.h"
 #include "base/load.h"
 
 #include <errno.h>
-#include <stdio.h>
 
 #define HEADER	   sizeof(struct perf_event_header)
 #define RECORD_MAX 65528
 #define SIMPLEPERF 32768 /* from here on a larger size stands in place of the misc bits */
 
 struct reading {
-	const char *text;
-	size_t at; /* in the text */
+	struct input in;
 	unsigned char *to;
 	size_t size, used; /* bytes; what has no room is counted */
 	bool swap;
-	bool failed; /* the first mistake stays */
-	struct perfev_error *err;
 };
 
 /* ---- bytes ---------------------------------------------------------------------------------------------------- */
@@ -74,204 +69,114 @@ static void pad(struct reading *r)
 	put_zeros(r, (8 - r->used % 8) % 8);
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------------- */
 
-static void wrong(struct reading *r, const char *what)
+static void number(struct reading *r, struct scope *s, const char *name, unsigned width)
 {
-	if (!r->failed)
-		error_set(r->err, -EINVAL, PERFEV_WHY_SYNTAX, r->at + 1,
-			  "cannot read a record from text: %s at column %zu of '%.120s'", what, r->at + 1, r->text);
-	r->failed = true;
+	put_word(r, in_field(&r->in, s, name, width), width);
 }
 
-static void skip_blanks(struct reading *r)
-{
-	while (r->text[r->at] == ' ' || r->text[r->at] == '\t')
-		r->at++;
-}
-
-/* A text that has to stand here. */
-static bool expect(struct reading *r, const char *word)
-{
-	char what[64];
-
-	if (r->failed)
-		return false;
-	if (!strncmp(r->text + r->at, word, strlen(word))) {
-		r->at += strlen(word);
-		return true;
-	}
-	snprintf(what, sizeof(what), "'%.40s' is missing", word);
-	wrong(r, what);
-	return false;
-}
-
-static bool comes(struct reading *r, const char *word)
-{
-	if (r->failed || strncmp(r->text + r->at, word, strlen(word)))
-		return false;
-	r->at += strlen(word);
-	return true;
-}
-
-/* "NAME=" behind blanks. */
-static bool expect_name(struct reading *r, const char *name)
-{
-	skip_blanks(r);
-	return expect(r, name) && expect(r, "=");
-}
-
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
-}
-
-static uint64_t number(struct reading *r, unsigned width)
-{
-	int base = comes(r, "0x") ? 16 : 10;
-	uint64_t value = 0, most = width == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * width)) - 1;
-	size_t from = r->at;
-
-	if (r->failed)
-		return 0;
-	for (; digit(r->text[r->at]) < base; r->at++) {
-		uint64_t d = (uint64_t)digit(r->text[r->at]);
-
-		if (value > (most - d) / (uint64_t)base) {
-			wrong(r, "the number is too large");
-			return 0;
-		}
-		value = value * (uint64_t)base + d;
-	}
-	if (r->at == from)
-		wrong(r, "a number is missing");
-	return value;
-}
-
-static uint64_t named_number(struct reading *r, const char *name, unsigned width)
-{
-	return expect_name(r, name) ? number(r, width) : 0;
-}
-
-/* hex:00ff: the bytes; returns how many. */
+/* Returns how many. */
 static size_t bytes(struct reading *r)
 {
+	unsigned char byte;
 	size_t n = 0;
 
-	if (!expect(r, "hex:"))
+	if (!in_bytes(&r->in))
 		return 0;
-	for (; digit(r->text[r->at]) < 16; r->at += 2, n++) {
-		unsigned char byte;
-
-		if (digit(r->text[r->at + 1]) >= 16) {
-			wrong(r, "half a byte");
-			return n;
-		}
-		byte = (unsigned char)(digit(r->text[r->at]) << 4 | digit(r->text[r->at + 1]));
+	for (; in_byte(&r->in, &byte); n++)
 		put(r, &byte, 1);
-	}
 	return n;
 }
 
-/* [0x1,0x2]: the words; returns how many. */
+/* Returns how many. */
 static uint64_t words(struct reading *r)
 {
 	uint64_t n = 0;
+	bool more;
 
-	if (!expect(r, "[") || comes(r, "]"))
-		return 0;
-	do {
-		put_word(r, number(r, 8), 8);
-		n++;
-	} while (comes(r, ","));
-	expect(r, "]");
+	for (more = in_list(&r->in); more; more = in_next(&r->in), n++)
+		put_word(r, in_number(&r->in, 8), 8);
 	return n;
+}
+
+/* Words behind their number, which counts items of @each words. */
+static void counted_words(struct reading *r, unsigned each)
+{
+	size_t at = r->used;
+
+	put_word(r, 0, 8);
+	set_word(r, at, words(r) / each, 8);
 }
 
 static void quoted(struct reading *r)
 {
-	if (!expect(r, "\""))
-		return;
-	for (; r->text[r->at] != '"'; r->at++) {
-		unsigned char c = (unsigned char)r->text[r->at];
+	unsigned char c[4];
+	size_t n;
 
-		if (!c) {
-			wrong(r, "the text has no end");
-			return;
-		}
-		if (c == '\\') {
-			c = (unsigned char)r->text[++r->at];
-			if (c == 'x' && digit(r->text[r->at + 1]) < 16 && digit(r->text[r->at + 2]) < 16) {
-				c = (unsigned char)(digit(r->text[r->at + 1]) << 4 | digit(r->text[r->at + 2]));
-				r->at += 2;
-			} else if (c != '"' && c != '\\') {
-				wrong(r, "no such escape");
-				return;
-			}
-		}
-		put(r, &c, 1);
-	}
-	r->at++;
+	if (!in_string(&r->in))
+		return;
+	while ((n = in_char(&r->in, c)) > 0)
+		put(r, c, n);
 }
 
 /* ---- parts ---------------------------------------------------------------------------------------------------------- */
 
-/* {count=1,id=2,lost=3}: what stands behind the count is written; the count is returned. */
+/* What stands behind the count is written; the count is returned. */
 static uint64_t member(struct reading *r, uint64_t format, bool with_count)
 {
+	struct scope s;
 	uint64_t count;
 
-	expect(r, "{count=");
-	count = number(r, 8);
+	in_open(&r->in, &s);
+	count = in_field(&r->in, &s, "count", 8);
 	if (with_count)
 		put_word(r, count, 8);
-	if (format & PERF_FORMAT_ID && expect(r, ",id="))
-		put_word(r, number(r, 8), 8);
-	if (format & PERF_FORMAT_LOST && expect(r, ",lost="))
-		put_word(r, number(r, 8), 8);
-	expect(r, "}");
+	if (format & PERF_FORMAT_ID)
+		number(r, &s, "id", 8);
+	if (format & PERF_FORMAT_LOST)
+		number(r, &s, "lost", 8);
+	in_close(&r->in, &s);
 	return count;
 }
 
-static void time_of(struct reading *r, const char *name)
+/* Returns how many members there are, or the count of the only one. */
+static uint64_t members(struct reading *r, uint64_t format)
 {
-	expect(r, name);
-	put_word(r, number(r, 8), 8);
-	expect(r, ",");
+	bool group = format & PERF_FORMAT_GROUP, more = in_list(&r->in);
+	uint64_t n = 0, count = 0;
+
+	for (; more; more = in_next(&r->in), n++)
+		count = member(r, format, group);
+	if (!group && n != 1)
+		in_wrong(&r->in, "one count has to be there");
+	return group ? n : count;
 }
 
 /* The first word is the number of members, or the count of the only one. */
 static void values(struct reading *r, uint64_t format)
 {
 	size_t first = r->used;
-	uint64_t n = 0;
+	struct scope s;
 
-	expect(r, "{");
+	in_open(&r->in, &s);
 	put_word(r, 0, 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		time_of(r, "enabled=");
+		number(r, &s, "enabled", 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		time_of(r, "running=");
-	expect(r, "counts=[");
-	if (!(format & PERF_FORMAT_GROUP)) {
-		n = member(r, format, false);
-	} else if (!r->failed && r->text[r->at] == '{') {
-		do {
-			member(r, format, true);
-			n++;
-		} while (comes(r, ","));
-	}
-	set_word(r, first, n, 8);
-	expect(r, "]}");
+		number(r, &s, "running", 8);
+	if (in_find(&r->in, &s, "counts"))
+		set_word(r, first, members(r, format), 8);
+	in_close(&r->in, &s);
 }
 
-static unsigned part(struct reading *r, const char *name, unsigned bits)
+static uint64_t part(struct reading *r, struct scope *s, const char *name, unsigned bits)
 {
-	uint64_t value = expect(r, name) ? number(r, 8) : 0;
+	uint64_t value = in_field(&r->in, s, name, 8);
 
 	if (value >> bits)
-		wrong(r, "the number is too large");
-	return (unsigned)value;
+		in_wrong(&r->in, "the number is too large");
+	return value;
 }
 
 static void branch(struct reading *r)
@@ -279,81 +184,84 @@ static void branch(struct reading *r)
 	static const struct {
 		const char *name;
 		unsigned shift, width;
-	} parts[] = {{",mispredicted=", 0, 1}, {",predicted=", 1, 1}, {",in_tx=", 2, 1},   {",abort=", 3, 1}, {",cycles=", 4, 16},
-		     {",type=", 20, 4},	       {",spec=", 24, 2},     {",new_type=", 26, 4}, {",priv=", 30, 3}};
+	} parts[] = {{"mispredicted", 0, 1}, {"predicted", 1, 1}, {"in_tx", 2, 1},	  {"abort", 3, 1}, {"cycles", 4, 16},
+		     {"type", 20, 4},	     {"spec", 24, 2},	  {"new_type", 26, 4}, {"priv", 30, 3}};
 	bool big = r->swap ? !PERFEV_BIG_ENDIAN : PERFEV_BIG_ENDIAN;
 	uint64_t word = 0;
+	struct scope s;
 	size_t i;
 
-	expect(r, "{from=");
-	put_word(r, number(r, 8), 8);
-	expect(r, ",to=");
-	put_word(r, number(r, 8), 8);
+	in_open(&r->in, &s);
+	number(r, &s, "from", 8);
+	number(r, &s, "to", 8);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		word |= (uint64_t)part(r, parts[i].name, parts[i].width)
+		word |= part(r, &s, parts[i].name, parts[i].width)
 			<< (big ? 64 - parts[i].shift - parts[i].width : parts[i].shift);
 	put_word(r, word, 8);
-	expect(r, "}");
+	in_close(&r->in, &s);
+}
+
+/* Returns whether it was known. */
+static bool hw_index(struct reading *r, struct scope *s)
+{
+	bool known = in_maybe(&r->in, s, "hw_idx");
+
+	put_word(r, known ? in_number(&r->in, 8) : UINT64_MAX, 8);
+	return known;
 }
 
 static void branches(struct reading *r, uint64_t kind)
 {
-	size_t count_at = r->used, from = 0;
-	uint64_t n = 0, known = 0;
+	bool more, index = kind & PERF_SAMPLE_BRANCH_HW_INDEX, known;
+	size_t count_at = r->used;
+	struct scope s;
+	uint64_t n = 0;
 
-	expect(r, "{");
+	in_open(&r->in, &s);
 	put_word(r, 0, 8);
-	if (kind & PERF_SAMPLE_BRANCH_HW_INDEX) {
-		known = comes(r, "hw_idx=");
-		from = r->used;
-		put_word(r, known ? number(r, 8) : UINT64_MAX, 8);
-		if (known)
-			expect(r, ",");
-	}
-	expect(r, "entries=[");
-	if (!r->failed && r->text[r->at] == '{') {
-		do {
-			branch(r);
-			n++;
-		} while (comes(r, ","));
-	}
-	expect(r, "]");
+	known = index && hw_index(r, &s);
+	more = in_find(&r->in, &s, "entries") && in_list(&r->in);
+	for (; more; more = in_next(&r->in), n++)
+		branch(r);
 	set_word(r, count_at, n, 8);
-	if (from && !known && !n)
+	if (index && !known && !n)
 		r->used -= 8; /* of no branches the kernel leaves it out */
-	if (kind & PERF_SAMPLE_BRANCH_COUNTERS && comes(r, ",counters="))
+	if (kind & PERF_SAMPLE_BRANCH_COUNTERS && in_maybe(&r->in, &s, "counters"))
 		words(r);
-	expect(r, "}");
+	in_close(&r->in, &s);
 }
 
 static void registers(struct reading *r)
 {
-	expect(r, "{abi=");
-	put_word(r, number(r, 8), 8);
-	expect(r, ",values=");
-	words(r);
-	expect(r, "}");
+	struct scope s;
+
+	in_open(&r->in, &s);
+	number(r, &s, "abi", 8);
+	if (in_find(&r->in, &s, "values"))
+		words(r);
+	in_close(&r->in, &s);
 }
 
 static void stack(struct reading *r)
 {
+	struct scope s;
 	uint64_t size;
-	size_t n;
+	size_t n = 0;
 
-	expect(r, "{size=");
-	size = number(r, 8);
+	in_open(&r->in, &s);
+	size = in_field(&r->in, &s, "size", 8);
 	put_word(r, size, 8);
 	if (size > RECORD_MAX)
-		wrong(r, "the stack is larger than a record");
-	expect(r, ",data=");
-	n = bytes(r);
+		in_wrong(&r->in, "the stack is larger than a record");
+	if (in_find(&r->in, &s, "data"))
+		n = bytes(r);
 	if (n > size)
-		wrong(r, "the stack has more bytes than its size");
-	if (size && !r->failed) {
+		in_wrong(&r->in, "the stack has more bytes than its size");
+	if (size && !r->in.failed) {
 		put_zeros(r, (size_t)size - n);
 		put_word(r, n, 8);
 	}
-	expect(r, "}");
+	in_close(&r->in, &s);
 }
 
 static void raw(struct reading *r)
@@ -375,45 +283,30 @@ static void aux(struct reading *r)
 	pad(r);
 }
 
-static void pair(struct reading *r)
+static void task(struct reading *r, struct scope *s)
 {
-	put_word(r, number(r, 4), 4);
-	expect(r, "/");
-	put_word(r, number(r, 4), 4);
+	if (in_find(&r->in, s, "tid"))
+		put_word(r, in_number(&r->in, 4), 4);
+	in_expect(&r->in, "/");
+	put_word(r, in_number(&r->in, 4), 4);
 }
 
 /* ---- records -------------------------------------------------------------------------------------------------------- */
 
-static void step(struct reading *r, const struct perfev_layout *layout, const struct layout_step *s)
+static void long_step(struct reading *r, const struct perf_event_attr *attr, const struct layout_step *step)
 {
-	if (!expect_name(r, sample_fields[s->row].name))
-		return;
-	switch (s->kind) {
-	case FIELD_U64:
-		put_word(r, number(r, 8), 8);
-		break;
-	case FIELD_PAIR:
-		pair(r);
-		break;
-	case FIELD_CPU:
-		put_word(r, number(r, 4), 4);
-		put_word(r, 0, 4);
-		break;
+	switch (step->kind) {
 	case FIELD_READ:
-		values(r, layout->attr.read_format);
+		values(r, attr->read_format);
 		break;
-	case FIELD_CHAIN: {
-		size_t at = r->used;
-
-		put_word(r, 0, 8);
-		set_word(r, at, words(r), 8);
+	case FIELD_CHAIN:
+		counted_words(r, 1);
 		break;
-	}
 	case FIELD_RAW:
 		raw(r);
 		break;
 	case FIELD_BRANCHES:
-		branches(r, layout->attr.branch_sample_type);
+		branches(r, attr->branch_sample_type);
 		break;
 	case FIELD_REGS_USER:
 	case FIELD_REGS_INTR:
@@ -428,161 +321,199 @@ static void step(struct reading *r, const struct perfev_layout *layout, const st
 	}
 }
 
-static void inode(struct reading *r)
+static void short_field(struct reading *r, struct scope *s, const char *name, unsigned kind)
+{
+	if (kind == FIELD_PAIR) {
+		task(r, s);
+	} else {
+		number(r, s, name, kind == FIELD_CPU ? 4 : 8);
+		put_zeros(r, kind == FIELD_CPU ? 4 : 0);
+	}
+}
+
+static void step(struct reading *r, struct scope *s, const struct perfev_layout *layout, const struct layout_step *step)
+{
+	const char *name = sample_fields[step->row].name;
+
+	if (step->kind <= FIELD_CPU)
+		short_field(r, s, name, step->kind);
+	else if (in_find(&r->in, s, name))
+		long_step(r, &layout->attr, step);
+}
+
+static void build_id(struct reading *r)
 {
 	size_t at = r->used, n;
 
-	skip_blanks(r);
-	if (comes(r, "build_id=")) {
-		put_zeros(r, 4);
-		n = bytes(r);
-		if (n < 1 || n > 20)
-			wrong(r, "a build-id has 1 to 20 bytes");
-		else
-			put_zeros(r, 20 - n);
-		if (!r->failed && at < r->size)
-			r->to[at] = (unsigned char)n;
-		return;
-	}
-	put_word(r, named_number(r, "maj", 4), 4);
-	put_word(r, named_number(r, "min", 4), 4);
-	put_word(r, named_number(r, "ino", 8), 8);
-	put_word(r, named_number(r, "ino_generation", 8), 8);
+	put_zeros(r, 4);
+	n = bytes(r);
+	if (n < 1 || n > 20)
+		in_wrong(&r->in, "a build-id has 1 to 20 bytes");
+	else
+		put_zeros(r, 20 - n);
+	if (!r->in.failed && at < r->size)
+		r->to[at] = (unsigned char)n;
 }
 
-static void poke(struct reading *r)
+static void inode(struct reading *r, struct scope *s)
+{
+	if (in_maybe(&r->in, s, "build_id")) {
+		build_id(r);
+		return;
+	}
+	number(r, s, "maj", 4);
+	number(r, s, "min", 4);
+	number(r, s, "ino", 8);
+	number(r, s, "ino_generation", 8);
+}
+
+static void poke(struct reading *r, struct scope *s)
 {
 	size_t at = r->used;
 
 	put_zeros(r, 4);
-	if (expect_name(r, "old"))
+	if (in_find(&r->in, s, "old"))
 		set_word(r, at, bytes(r), 2);
-	if (expect_name(r, "new"))
+	if (in_find(&r->in, s, "new"))
 		set_word(r, at + 2, bytes(r), 2);
 	pad(r);
 }
 
-static void field(struct reading *r, const struct record_field *f, const struct perfev_layout *layout)
+static void long_field(struct reading *r, unsigned kind, const struct perfev_layout *layout)
 {
-	static const unsigned widths[] = {[RECORD_U16] = 2, [RECORD_U32] = 4, [RECORD_U64] = 8};
-	size_t at;
-
-	if (f->kind == RECORD_NO_INODE)
-		return;
-	if (f->kind == RECORD_INODE) {
-		inode(r);
-	} else if (f->kind == RECORD_POKE) {
-		poke(r);
-	} else if (f->kind <= RECORD_U64) {
-		put_word(r, named_number(r, f->name, widths[f->kind]), widths[f->kind]);
-	} else if (expect_name(r, f->name)) {
-		at = r->used;
-		if (f->kind == RECORD_TEXT) {
-			quoted(r);
-			put_zeros(r, 1);
-			pad(r);
-		} else if (f->kind == RECORD_TAG) {
-			if (bytes(r) != 8)
-				wrong(r, "a tag has 8 bytes");
-		} else if (f->kind == RECORD_VALUES) {
-			values(r, layout->attr.read_format);
-		} else {
-			put_word(r, 0, 8);
-			set_word(r, at, words(r) / (f->kind == RECORD_LINKS ? 2 : 1), 8);
-		}
+	if (kind == RECORD_TEXT) {
+		quoted(r);
+		put_zeros(r, 1);
+		pad(r);
+	} else if (kind == RECORD_TAG) {
+		if (bytes(r) != 8)
+			in_wrong(&r->in, "a tag has 8 bytes");
+	} else if (kind == RECORD_VALUES) {
+		values(r, layout->attr.read_format);
+	} else {
+		counted_words(r, kind == RECORD_LINKS ? 2 : 1);
 	}
 }
 
-static void trailer(struct reading *r, const struct perfev_layout *layout)
+static void field(struct reading *r, struct scope *s, const struct record_field *f, const struct perfev_layout *layout)
+{
+	static const unsigned widths[] = {[RECORD_U16] = 2, [RECORD_U32] = 4, [RECORD_U64] = 8};
+
+	if (f->kind == RECORD_INODE)
+		inode(r, s);
+	else if (f->kind == RECORD_POKE)
+		poke(r, s);
+	else if (f->kind <= RECORD_U64)
+		number(r, s, f->name, widths[f->kind]);
+	else if (f->kind != RECORD_NO_INODE && in_find(&r->in, s, f->name))
+		long_field(r, f->kind, layout);
+}
+
+static void trailer(struct reading *r, struct scope *s, const struct perfev_layout *layout)
 {
 	static const struct {
 		uint64_t bit;
 		const char *name;
-	} rows[] = {{PERF_SAMPLE_TID, "tid"},		  {PERF_SAMPLE_TIME, "time"}, {PERF_SAMPLE_ID, "id"},
-		    {PERF_SAMPLE_STREAM_ID, "stream_id"}, {PERF_SAMPLE_CPU, "cpu"},   {PERF_SAMPLE_IDENTIFIER, "identifier"}};
+		unsigned kind;
+	} rows[] = {{PERF_SAMPLE_TID, "tid", FIELD_PAIR},	     {PERF_SAMPLE_TIME, "time", FIELD_U64},
+		    {PERF_SAMPLE_ID, "id", FIELD_U64},		     {PERF_SAMPLE_STREAM_ID, "stream_id", FIELD_U64},
+		    {PERF_SAMPLE_CPU, "cpu", FIELD_CPU},	     {PERF_SAMPLE_IDENTIFIER, "identifier", FIELD_U64}};
 	size_t i;
 
-	skip_blanks(r);
-	expect(r, "@");
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!(layout->id_present & rows[i].bit) || !expect_name(r, rows[i].name))
-			continue;
-		if (rows[i].bit == PERF_SAMPLE_TID) {
-			pair(r);
-		} else if (rows[i].bit == PERF_SAMPLE_CPU) {
-			put_word(r, number(r, 4), 4);
-			put_word(r, 0, 4);
-		} else {
-			put_word(r, number(r, 8), 8);
-		}
+	in_skip_blanks(&r->in);
+	in_expect(&r->in, "@");
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (layout->id_present & rows[i].bit)
+			short_field(r, s, rows[i].name, rows[i].kind);
+}
+
+/* The type of this name, of @n characters; 0 when there is none. */
+static uint32_t type_of(const char *text, size_t n)
+{
+	uint32_t t;
+
+	for (t = 1; t < PERF_RECORD_MAX; t++) {
+		const char *name = perfev_record_name(t);
+
+		if (name && strlen(name) == n && !memcmp(name, text, n))
+			return t;
 	}
+	return 0;
 }
 
 /* The type by its name, or by its number. */
 static uint32_t type(struct reading *r)
 {
+	const char *at;
 	uint32_t t;
 	size_t n;
 
-	skip_blanks(r);
-	n = strcspn(r->text + r->at, " \t");
-	if (digit(r->text[r->at]) < 10)
-		return (uint32_t)number(r, 4);
-	for (t = 1; t < PERF_RECORD_MAX; t++) {
-		const char *name = perfev_record_name(t);
-
-		if (name && strlen(name) == n && !memcmp(name, r->text + r->at, n)) {
-			r->at += n;
-			return t;
-		}
-	}
-	wrong(r, "no type of record");
-	return 0;
+	in_skip_blanks(&r->in);
+	at = r->in.text + r->in.at;
+	if (*at >= '0' && *at <= '9')
+		return (uint32_t)in_number(&r->in, 4);
+	n = strcspn(at, " \t");
+	t = type_of(at, n);
+	if (t)
+		r->in.at += n;
+	else
+		in_wrong(&r->in, "no type of record");
+	return t;
 }
 
-static void body(struct reading *r, uint32_t t, const struct perfev_layout *layout)
+static void body(struct reading *r, struct scope *s, uint32_t t, const struct perfev_layout *layout)
 {
 	const struct record_field *rows;
 	size_t count, i;
 
 	if (t == 0 || t >= PERF_RECORD_MAX) {
-		if (expect_name(r, "body"))
+		if (in_find(&r->in, s, "body"))
 			bytes(r);
 		return;
 	}
 	if ((t == PERF_RECORD_SAMPLE || t == PERF_RECORD_READ) && !layout) {
-		wrong(r, "without a layout this type cannot be read");
+		in_wrong(&r->in, "without a layout this type cannot be read");
 		return;
 	}
 	for (i = 0; t == PERF_RECORD_SAMPLE && i < layout->step_count; i++)
-		step(r, layout, &layout->steps[i]);
+		step(r, s, layout, &layout->steps[i]);
 	rows = record_fields(t, &count);
 	for (i = 0; i < count; i++)
-		field(r, &rows[i], layout);
+		field(r, s, &rows[i], layout);
 	if (layout_has_trailer(layout, t))
-		trailer(r, layout);
+		trailer(r, s, layout);
+}
+
+static int read_record(struct reading *r, const struct perfev_layout *layout)
+{
+	struct scope s = {.inner = false};
+	uint32_t t = type(r);
+	uint64_t misc = in_field(&r->in, &s, "misc", 2);
+
+	if (misc && t >= SIMPLEPERF)
+		in_wrong(&r->in, "records of this type have no misc bits");
+	put_zeros(r, HEADER);
+	body(r, &s, t, layout);
+	in_skip_blanks(&r->in);
+	if (!r->in.failed && r->in.text[r->in.at] && r->in.text[r->in.at] != '\n')
+		in_wrong(&r->in, "something is left over");
+	if (!r->in.failed && r->used > RECORD_MAX)
+		in_wrong(&r->in, "more than a record can have");
+	if (r->in.failed)
+		return -EINVAL;
+	set_word(r, 0, t, 4);
+	set_word(r, 4, misc, 2);
+	set_word(r, 6, r->used, 2);
+	return (int)r->used;
 }
 
 int perfev_record_parse(void *to, size_t size, const char *text, const struct perfev_layout *layout,
 			unsigned flags, struct perfev_error *err)
 {
-	struct reading r = {.text = text, .to = to, .size = size, .swap = flags & PERFEV_RECORD_SWAPPED, .err = err};
-	uint32_t t = type(&r);
-	uint64_t misc = named_number(&r, "misc", 2);
+	struct reading r = {.in = {.text = text, .what = "a record", .err = err},
+			    .to = to,
+			    .size = size,
+			    .swap = flags & PERFEV_RECORD_SWAPPED};
 
-	if (misc && t >= SIMPLEPERF)
-		wrong(&r, "records of this type have no misc bits");
-	put_zeros(&r, HEADER);
-	body(&r, t, layout);
-	skip_blanks(&r);
-	if (!r.failed && r.text[r.at] && r.text[r.at] != '\n')
-		wrong(&r, "something is left over");
-	if (!r.failed && r.used > RECORD_MAX)
-		wrong(&r, "more than a record can have");
-	if (r.failed)
-		return -EINVAL;
-	set_word(&r, 0, t, 4);
-	set_word(&r, 4, misc, 2);
-	set_word(&r, 6, r.used, 2);
-	return (int)r.used;
+	return read_record(&r, layout);
 }
