@@ -104,9 +104,13 @@ static uint64_t words(struct reading *r)
 static void counted_words(struct reading *r, unsigned each)
 {
 	size_t at = r->used;
+	uint64_t n;
 
 	put_word(r, 0, 8);
-	set_word(r, at, words(r) / each, 8);
+	n = words(r);
+	if (n % each)
+		in_wrong(&r->in, "half a pair");
+	set_word(r, at, n / each, 8);
 }
 
 static void quoted(struct reading *r)
@@ -116,8 +120,11 @@ static void quoted(struct reading *r)
 
 	if (!in_string(&r->in))
 		return;
-	while ((n = in_char(&r->in, c)) > 0)
+	while ((n = in_char(&r->in, c)) > 0) {
+		if (!c[0])
+			in_wrong(&r->in, "no text has a zero byte");
 		put(r, c, n);
+	}
 }
 
 /* ---- parts ---------------------------------------------------------------------------------------------------------- */
@@ -226,19 +233,26 @@ static void branches(struct reading *r, uint64_t kind)
 	set_word(r, count_at, n, 8);
 	if (index && !known && !n)
 		r->used -= 8; /* of no branches the kernel leaves it out */
-	if (kind & PERF_SAMPLE_BRANCH_COUNTERS && in_maybe(&r->in, &s, "counters"))
-		words(r);
+	if (kind & PERF_SAMPLE_BRANCH_COUNTERS && in_maybe(&r->in, &s, "counters") && words(r) != n)
+		in_wrong(&r->in, "a counter for each branch has to be there");
 	in_close(&r->in, &s);
 }
 
-static void registers(struct reading *r)
+/* A value for each bit of the mask that is set, unless there is no abi. */
+static void registers(struct reading *r, uint64_t mask)
 {
 	struct scope s;
+	uint64_t abi, n;
 
 	in_open(&r->in, &s);
-	number(r, &s, "abi", 8);
-	if (in_find(&r->in, &s, "values"))
-		words(r);
+	abi = in_field(&r->in, &s, "abi", 8);
+	put_word(r, abi, 8);
+	if (in_find(&r->in, &s, "values")) {
+		for (n = words(r); abi && mask; mask &= mask - 1)
+			n--;
+		if (n)
+			in_wrong(&r->in, "the layout has another number of registers");
+	}
 	in_close(&r->in, &s);
 }
 
@@ -309,8 +323,10 @@ static void long_step(struct reading *r, const struct perf_event_attr *attr, con
 		branches(r, attr->branch_sample_type);
 		break;
 	case FIELD_REGS_USER:
+		registers(r, attr->sample_regs_user);
+		break;
 	case FIELD_REGS_INTR:
-		registers(r);
+		registers(r, attr->sample_regs_intr);
 		break;
 	case FIELD_STACK:
 		stack(r);
