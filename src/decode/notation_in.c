@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The marks of text, read. What stands in braces has to follow without blanks, in the order in which it is written.
+ * The marks of text, read; those of JSON in json.c. What stands in braces of text has to follow without blanks, in the
+ * order in which it is written.
  */
-#include "notation.h"
+#include "json.h"
 
 #include "base/error.h"
 
@@ -11,7 +12,10 @@
 
 void in_wrong(struct input *in, const char *what)
 {
-	if (!in->failed)
+	if (!in->failed && in->json)
+		error_set(in->err, -EINVAL, PERFEV_WHY_SYNTAX, in->at, "cannot read %s from JSON: %s at offset %zu, '%.60s'",
+			  in->what, what, in->at, in->text + in->at);
+	else if (!in->failed)
 		error_set(in->err, -EINVAL, PERFEV_WHY_SYNTAX, in->at + 1,
 			  "cannot read %s from text: %s at column %zu of '%.120s'", in->what, what, in->at + 1, in->text);
 	in->failed = true;
@@ -55,6 +59,8 @@ bool in_find(struct input *in, struct scope *s, const char *name)
 {
 	char text[48];
 
+	if (in->json)
+		return json_find(in, s, name, true);
 	if (!s->inner) {
 		in_skip_blanks(in);
 		return in_expect(in, name) && in_expect(in, "=");
@@ -68,6 +74,8 @@ bool in_maybe(struct input *in, struct scope *s, const char *name)
 {
 	char text[48];
 
+	if (in->json)
+		return json_find(in, s, name, false);
 	if (s->inner) {
 		part_name(text, s, name);
 	} else {
@@ -82,6 +90,10 @@ bool in_maybe(struct input *in, struct scope *s, const char *name)
 
 void in_open(struct input *in, struct scope *s)
 {
+	if (in->json) {
+		json_open(in, s);
+		return;
+	}
 	memset(s, 0, sizeof(*s));
 	s->inner = true;
 	in_expect(in, "{");
@@ -89,17 +101,23 @@ void in_open(struct input *in, struct scope *s)
 
 void in_close(struct input *in, struct scope *s)
 {
-	(void)s;
-	in_expect(in, "}");
+	if (in->json)
+		json_close(in, s);
+	else
+		in_expect(in, "}");
 }
 
 bool in_list(struct input *in)
 {
+	if (in->json)
+		return json_list(in);
 	return in_expect(in, "[") && !in_comes(in, "]");
 }
 
 bool in_next(struct input *in)
 {
+	if (in->json)
+		return json_next(in);
 	if (in_comes(in, ","))
 		return true;
 	in_expect(in, "]");
@@ -114,7 +132,7 @@ static unsigned digit(char c)
 				      : 99;
 }
 
-uint64_t in_number(struct input *in, unsigned width)
+static uint64_t text_number(struct input *in, unsigned width)
 {
 	unsigned base = in_comes(in, "0x") ? 16 : 10;
 	uint64_t value = 0, most = width == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * width)) - 1;
@@ -136,6 +154,11 @@ uint64_t in_number(struct input *in, unsigned width)
 	return value;
 }
 
+uint64_t in_number(struct input *in, unsigned width)
+{
+	return in->json ? json_number(in, width) : text_number(in, width);
+}
+
 uint64_t in_field(struct input *in, struct scope *s, const char *name, unsigned width)
 {
 	return in_find(in, s, name) ? in_number(in, width) : 0;
@@ -143,13 +166,15 @@ uint64_t in_field(struct input *in, struct scope *s, const char *name, unsigned 
 
 bool in_bytes(struct input *in)
 {
-	return in_expect(in, "hex:");
+	return in->json ? json_quote(in) : in_expect(in, "hex:");
 }
 
 bool in_byte(struct input *in, unsigned char *ret)
 {
 	const char *at = in->text + in->at;
 
+	if (in->json)
+		return json_byte(in, ret);
 	if (in->failed || digit(at[0]) >= 16)
 		return false;
 	if (digit(at[1]) >= 16) {
@@ -163,10 +188,10 @@ bool in_byte(struct input *in, unsigned char *ret)
 
 bool in_string(struct input *in)
 {
-	return in_expect(in, "\"");
+	return in->json ? json_quote(in) : in_expect(in, "\"");
 }
 
-size_t in_char(struct input *in, unsigned char ret[4])
+static size_t text_char(struct input *in, unsigned char ret[4])
 {
 	const char *at = in->text + in->at;
 
@@ -193,4 +218,9 @@ size_t in_char(struct input *in, unsigned char ret[4])
 		in_wrong(in, "the text has no end");
 	}
 	return !in->failed;
+}
+
+size_t in_char(struct input *in, unsigned char ret[4])
+{
+	return in->json ? json_char(in, ret) : text_char(in, ret);
 }

@@ -2,9 +2,14 @@
 /*
  * The marks of text and JSON, written.
  *
- * Numbers of text are decimal, or hexadecimal where they are addresses or sets of bits.
+ * Numbers of text are decimal, or hexadecimal where they are addresses or sets of bits. Those of JSON have to stay
+ * what they are where numbers are doubles: what has up to 32 bits is a number; of 64 bits, addresses and sets of bits
+ * are always texts, "0x1f", and others are numbers up to 2^53 - 1 and decimal texts above. What is no UTF-8 cannot be
+ * a text of JSON: it is an object with its bytes.
  */
-#include "notation.h"
+#include "json.h"
+
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +21,7 @@ static bool is_hex(const char *name)
 {
 	static const char *const names[] = {"addr",	"ip",	     "len",	"pgoff",    "misc",  "from",
 					    "to",	"phys_addr", "data_src", "flags",   "prot",  "transaction",
-					    "cookie",	"hw_id",     "weight",	"aux_offset"};
+					    "cookie",	"hw_id",     "weight",	"aux_offset", "weight_struct"};
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -47,23 +52,43 @@ void out_put(struct out *o, const char *format, ...)
 
 void out_name(struct out *o, const char *name)
 {
-	if (!o->depth)
+	if (!o->depth && !o->json)
 		out_char(o, ' ');
 	else if (o->more)
 		out_char(o, ',');
 	o->more = true;
-	out_put(o, "%s=", name);
+	out_put(o, o->json ? "\"%s\":" : "%s=", name);
 }
 
 void out_field(struct out *o, const char *name, uint64_t value, unsigned width)
 {
-	(void)width;
+	bool hex = is_hex(name) && !(o->json && width < 8), quotes = o->json && (hex || value > JSON_EXACT);
+
 	out_name(o, name);
-	out_put(o, is_hex(name) ? "0x%" PRIx64 : "%" PRIu64, value);
+	if (quotes)
+		out_char(o, '"');
+	out_put(o, hex ? "0x%" PRIx64 : "%" PRIu64, value);
+	if (quotes)
+		out_char(o, '"');
+}
+
+static void hex_bytes(struct out *o, const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		out_put(o, "%02x", at[i]);
 }
 
 void out_string(struct out *o, const char *text)
 {
+	if (o->json && text && !utf8_valid(text)) {
+		out_put(o, "{\"hex\":\"");
+		hex_bytes(o, text, strlen(text));
+		out_put(o, "\"}");
+		return;
+	}
 	out_char(o, '"');
 	for (; text && *text; text++) {
 		unsigned char c = (unsigned char)*text;
@@ -71,7 +96,7 @@ void out_string(struct out *o, const char *text)
 		if (c == '"' || c == '\\')
 			out_put(o, "\\%c", c);
 		else if (c < 0x20 || c == 0x7f)
-			out_put(o, "\\x%02x", c);
+			out_put(o, o->json ? "\\u%04x" : "\\x%02x", c);
 		else
 			out_char(o, (char)c);
 	}
@@ -80,12 +105,9 @@ void out_string(struct out *o, const char *text)
 
 void out_bytes(struct out *o, struct perfev_bytes bytes)
 {
-	const unsigned char *at = bytes.data;
-	size_t i;
-
-	out_put(o, "hex:");
-	for (i = 0; i < bytes.size; i++)
-		out_put(o, "%02x", at[i]);
+	out_put(o, o->json ? "\"" : "hex:");
+	hex_bytes(o, bytes.data, bytes.size);
+	out_put(o, o->json ? "\"" : "");
 }
 
 void out_words(struct out *o, struct perfev_u64s words)
@@ -94,7 +116,7 @@ void out_words(struct out *o, struct perfev_u64s words)
 
 	out_char(o, '[');
 	for (i = 0; i < words.count; i++)
-		out_put(o, "%s0x%" PRIx64, i ? "," : "", perfev_u64s_at(words, i));
+		out_put(o, o->json ? "%s\"0x%" PRIx64 "\"" : "%s0x%" PRIx64, i ? "," : "", perfev_u64s_at(words, i));
 	out_char(o, ']');
 }
 

@@ -4,13 +4,17 @@
  *
  *	COMM misc=0x2000 pid=300 tid=300 comm="bash" @ tid=300/300 time=12
  *
- * The type, the misc bits, the fields in the order of the record, and behind @ those of the trailer.
+ *	{"type":"COMM","misc":8192,"pid":300,"tid":300,"comm":"bash","sample_id":{"pid":300,"tid":300,"time":12}}
+ *
+ * The type, the misc bits, the fields in the order of the record, and behind @, or in sample_id, those of the trailer.
  */
 #include "fields.h"
 #include "layout.h"
 #include "notation.h"
 
 #include "base/load.h"
+
+#include <perfev/json.h>
 
 #include <inttypes.h>
 
@@ -101,6 +105,11 @@ static void put_stack(struct out *o, const struct perfev_sample *sample)
 
 static void put_task(struct out *o, uint32_t pid, uint32_t tid)
 {
+	if (o->json) {
+		out_field(o, "pid", pid, 4);
+		out_field(o, "tid", tid, 4);
+		return;
+	}
 	out_name(o, "tid");
 	out_put(o, "%" PRIu32 "/%" PRIu32, pid, tid);
 }
@@ -109,7 +118,6 @@ static void put_task(struct out *o, uint32_t pid, uint32_t tid)
 
 static void put_long_step(struct out *o, const struct layout_step *step, const struct perfev_sample *sample)
 {
-	out_name(o, sample_fields[step->row].name);
 	switch (step->kind) {
 	case FIELD_READ:
 		put_values(o, &sample->read);
@@ -141,15 +149,19 @@ static void put_long_step(struct out *o, const struct layout_step *step, const s
 static void put_step(struct out *o, const struct layout_step *step, const struct perfev_sample *sample)
 {
 	const unsigned char *from = (const unsigned char *)sample + step->to;
+	const struct sample_field *row = &sample_fields[step->row];
+	const char *name = o->json ? sample_json_name(row) : row->name;
 
 	if (step->kind == FIELD_U64)
-		out_field(o, sample_fields[step->row].name, load_u64(from, false), 8);
+		out_field(o, name, load_u64(from, false), 8);
 	else if (step->kind == FIELD_PAIR)
 		put_task(o, load_u32(from, false), load_u32(from + 4, false));
 	else if (step->kind == FIELD_CPU)
-		out_field(o, sample_fields[step->row].name, load_u32(from, false), 4);
-	else
-		put_long_step(o, step, sample);
+		out_field(o, name, load_u32(from, false), 4);
+	if (step->kind <= FIELD_CPU)
+		return;
+	out_name(o, name);
+	put_long_step(o, step, sample);
 }
 
 /* ---- the other records ---------------------------------------------------------------------------------------------- */
@@ -180,6 +192,7 @@ static void put_poke(struct out *o, const struct perfev_text_poke *poke)
 static void put_field(struct out *o, const struct record_field *field, const void *record)
 {
 	const unsigned char *from = (const unsigned char *)record + field->to;
+	const char *name = o->json ? record_json_name(field) : field->name;
 	struct perfev_bytes tag = {from, 8};
 
 	switch (field->kind) {
@@ -192,18 +205,18 @@ static void put_field(struct out *o, const struct record_field *field, const voi
 		put_poke(o, record);
 		return;
 	case RECORD_U16:
-		out_field(o, field->name, load_u16(from, false), 2);
+		out_field(o, name, load_u16(from, false), 2);
 		return;
 	case RECORD_U32:
-		out_field(o, field->name, load_u32(from, false), 4);
+		out_field(o, name, load_u32(from, false), 4);
 		return;
 	case RECORD_U64:
-		out_field(o, field->name, load_u64(from, false), 8);
+		out_field(o, name, load_u64(from, false), 8);
 		return;
 	default:
 		break;
 	}
-	out_name(o, field->name);
+	out_name(o, name);
 	if (field->kind == RECORD_TEXT)
 		out_string(o, *(const char *const *)(const void *)from);
 	else if (field->kind == RECORD_TAG)
@@ -230,18 +243,31 @@ static void put_trailer(struct out *o, const struct perfev_layout *layout, const
 
 	if (!id->present || !layout)
 		return;
-	out_put(o, " @");
+	if (o->json) {
+		out_name(o, "sample_id");
+		out_open(o);
+	} else {
+		out_put(o, " @");
+	}
 	if (id->present & PERF_SAMPLE_TID)
 		put_task(o, id->pid, id->tid);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (id->present & names[i].bit)
 			out_field(o, names[i].name, values[i], names[i].width);
+	if (o->json)
+		out_close(o);
 }
 
 /* The type and the misc bits; a type that has no fields is its number. */
 static void put_head(struct out *o, const struct perfev_record *record, bool known)
 {
-	if (known)
+	if (o->json) {
+		out_open(o);
+		out_name(o, "type");
+	}
+	if (known && o->json)
+		out_string(o, perfev_record_name(record->type));
+	else if (known)
 		out_put(o, "%s", perfev_record_name(record->type));
 	else
 		out_put(o, "%" PRIu32, record->type);
@@ -279,6 +305,8 @@ static int write_record(struct out *o, const struct perfev_record *record, const
 		out_name(o, "body");
 		out_bytes(o, body);
 	}
+	if (o->json)
+		out_close(o);
 	return out_end(o);
 }
 
@@ -286,6 +314,14 @@ int perfev_record_format(char *ret, size_t size, const struct perfev_record *rec
 			 const struct perfev_layout *layout, struct perfev_error *err)
 {
 	struct out o = {.to = ret, .size = size};
+
+	return write_record(&o, record, layout, err);
+}
+
+int perfev_record_to_json(char *ret, size_t size, const struct perfev_record *record,
+			  const struct perfev_layout *layout, struct perfev_error *err)
+{
+	struct out o = {.to = ret, .size = size, .json = true};
 
 	return write_record(&o, record, layout, err);
 }

@@ -1,79 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records from text, as src/decode/text.c writes them. The fields are read in the order of the record, straight
- * into its bytes; what a layout says is there has to be there. Several blanks are as good as one.
+ * Records from text and from JSON, as src/decode/text.c writes them. The fields are asked for in the order of the
+ * record, and read straight into its bytes; what a layout says is there has to be there. Several blanks are as good as
+ * one.
  */
 #include "fields.h"
 #include "layout.h"
-#include "notation.h"
+#include "json.h"
+#include "pen.h"
 
-#include "base/load.h"
+#include <perfev/json.h>
 
 #include <errno.h>
 
 #define HEADER	   sizeof(struct perf_event_header)
-#define RECORD_MAX 65528
 #define SIMPLEPERF 32768 /* from here on a larger size stands in place of the misc bits */
 
 struct reading {
 	struct input in;
-	unsigned char *to;
-	size_t size, used; /* bytes; what has no room is counted */
-	bool swap;
+	struct pen pen;
 };
-
-/* ---- bytes ---------------------------------------------------------------------------------------------------- */
-
-static void put(struct reading *r, const void *bytes, size_t size)
-{
-	if (size && r->used <= r->size && size <= r->size - r->used)
-		memcpy(r->to + r->used, bytes, size);
-	r->used += size;
-}
-
-static void put_zeros(struct reading *r, size_t size)
-{
-	static const unsigned char zeros[8];
-
-	for (; size > 8; size -= 8)
-		put(r, zeros, 8);
-	put(r, zeros, size);
-}
-
-static void put_word(struct reading *r, uint64_t value, unsigned width)
-{
-	uint64_t wide = r->swap ? swap_u64(value) : value;
-	uint32_t half = r->swap ? swap_u32((uint32_t)value) : (uint32_t)value;
-	uint16_t quarter = r->swap ? swap_u16((uint16_t)value) : (uint16_t)value;
-
-	if (width == 8)
-		put(r, &wide, 8);
-	else if (width == 4)
-		put(r, &half, 4);
-	else
-		put(r, &quarter, 2);
-}
-
-/* A word that was written before, when there was room. */
-static void set_word(struct reading *r, size_t at, uint64_t value, unsigned width)
-{
-	size_t used = r->used;
-
-	r->used = at;
-	put_word(r, value, width);
-	r->used = used;
-}
-
-static void pad(struct reading *r)
-{
-	put_zeros(r, (8 - r->used % 8) % 8);
-}
 
 /* ---- values -------------------------------------------------------------------------------------------------- */
 
 static void number(struct reading *r, struct scope *s, const char *name, unsigned width)
 {
-	put_word(r, in_field(&r->in, s, name, width), width);
+	pen_word(&r->pen, in_field(&r->in, s, name, width), width);
 }
 
 /* Returns how many. */
@@ -85,7 +37,7 @@ static size_t bytes(struct reading *r)
 	if (!in_bytes(&r->in))
 		return 0;
 	for (; in_byte(&r->in, &byte); n++)
-		put(r, &byte, 1);
+		pen_put(&r->pen, &byte, 1);
 	return n;
 }
 
@@ -96,21 +48,37 @@ static uint64_t words(struct reading *r)
 	bool more;
 
 	for (more = in_list(&r->in); more; more = in_next(&r->in), n++)
-		put_word(r, in_number(&r->in, 8), 8);
+		pen_word(&r->pen, in_number(&r->in, 8), 8);
 	return n;
 }
 
 /* Words behind their number, which counts items of @each words. */
 static void counted_words(struct reading *r, unsigned each)
 {
-	size_t at = r->used;
+	size_t at = r->pen.at;
 	uint64_t n;
 
-	put_word(r, 0, 8);
+	pen_word(&r->pen, 0, 8);
 	n = words(r);
 	if (n % each)
 		in_wrong(&r->in, "half a pair");
-	set_word(r, at, n / each, 8);
+	pen_set(&r->pen, at, n / each, 8);
+}
+
+/* JSON of what is no UTF-8: {"hex":"6162ff"} */
+static void hex_text(struct reading *r)
+{
+	unsigned char c;
+	struct scope s;
+
+	in_open(&r->in, &s);
+	if (in_find(&r->in, &s, "hex") && in_bytes(&r->in))
+		while (in_byte(&r->in, &c)) {
+			if (!c)
+				in_wrong(&r->in, "no text has a zero byte");
+			pen_put(&r->pen, &c, 1);
+		}
+	in_close(&r->in, &s);
 }
 
 static void quoted(struct reading *r)
@@ -118,12 +86,16 @@ static void quoted(struct reading *r)
 	unsigned char c[4];
 	size_t n;
 
+	if (r->in.json && json_begins(&r->in, '{')) {
+		hex_text(r);
+		return;
+	}
 	if (!in_string(&r->in))
 		return;
 	while ((n = in_char(&r->in, c)) > 0) {
 		if (!c[0])
 			in_wrong(&r->in, "no text has a zero byte");
-		put(r, c, n);
+		pen_put(&r->pen, c, n);
 	}
 }
 
@@ -138,7 +110,7 @@ static uint64_t member(struct reading *r, uint64_t format, bool with_count)
 	in_open(&r->in, &s);
 	count = in_field(&r->in, &s, "count", 8);
 	if (with_count)
-		put_word(r, count, 8);
+		pen_word(&r->pen, count, 8);
 	if (format & PERF_FORMAT_ID)
 		number(r, &s, "id", 8);
 	if (format & PERF_FORMAT_LOST)
@@ -163,17 +135,17 @@ static uint64_t members(struct reading *r, uint64_t format)
 /* The first word is the number of members, or the count of the only one. */
 static void values(struct reading *r, uint64_t format)
 {
-	size_t first = r->used;
+	size_t first = r->pen.at;
 	struct scope s;
 
 	in_open(&r->in, &s);
-	put_word(r, 0, 8);
+	pen_word(&r->pen, 0, 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
 		number(r, &s, "enabled", 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
 		number(r, &s, "running", 8);
 	if (in_find(&r->in, &s, "counts"))
-		set_word(r, first, members(r, format), 8);
+		pen_set(&r->pen, first, members(r, format), 8);
 	in_close(&r->in, &s);
 }
 
@@ -193,7 +165,7 @@ static void branch(struct reading *r)
 		unsigned shift, width;
 	} parts[] = {{"mispredicted", 0, 1}, {"predicted", 1, 1}, {"in_tx", 2, 1},	  {"abort", 3, 1}, {"cycles", 4, 16},
 		     {"type", 20, 4},	     {"spec", 24, 2},	  {"new_type", 26, 4}, {"priv", 30, 3}};
-	bool big = r->swap ? !PERFEV_BIG_ENDIAN : PERFEV_BIG_ENDIAN;
+	bool big = r->pen.swap ? !PERFEV_BIG_ENDIAN : PERFEV_BIG_ENDIAN;
 	uint64_t word = 0;
 	struct scope s;
 	size_t i;
@@ -204,7 +176,7 @@ static void branch(struct reading *r)
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		word |= part(r, &s, parts[i].name, parts[i].width)
 			<< (big ? 64 - parts[i].shift - parts[i].width : parts[i].shift);
-	put_word(r, word, 8);
+	pen_word(&r->pen, word, 8);
 	in_close(&r->in, &s);
 }
 
@@ -213,26 +185,26 @@ static bool hw_index(struct reading *r, struct scope *s)
 {
 	bool known = in_maybe(&r->in, s, "hw_idx");
 
-	put_word(r, known ? in_number(&r->in, 8) : UINT64_MAX, 8);
+	pen_word(&r->pen, known ? in_number(&r->in, 8) : UINT64_MAX, 8);
 	return known;
 }
 
 static void branches(struct reading *r, uint64_t kind)
 {
 	bool more, index = kind & PERF_SAMPLE_BRANCH_HW_INDEX, known;
-	size_t count_at = r->used;
+	size_t count_at = r->pen.at;
 	struct scope s;
 	uint64_t n = 0;
 
 	in_open(&r->in, &s);
-	put_word(r, 0, 8);
+	pen_word(&r->pen, 0, 8);
 	known = index && hw_index(r, &s);
 	more = in_find(&r->in, &s, "entries") && in_list(&r->in);
 	for (; more; more = in_next(&r->in), n++)
 		branch(r);
-	set_word(r, count_at, n, 8);
+	pen_set(&r->pen, count_at, n, 8);
 	if (index && !known && !n)
-		r->used -= 8; /* of no branches the kernel leaves it out */
+		r->pen.at -= 8; /* of no branches the kernel leaves it out */
 	if (kind & PERF_SAMPLE_BRANCH_COUNTERS && in_maybe(&r->in, &s, "counters") && words(r) != n)
 		in_wrong(&r->in, "a counter for each branch has to be there");
 	in_close(&r->in, &s);
@@ -246,7 +218,7 @@ static void registers(struct reading *r, uint64_t mask)
 
 	in_open(&r->in, &s);
 	abi = in_field(&r->in, &s, "abi", 8);
-	put_word(r, abi, 8);
+	pen_word(&r->pen, abi, 8);
 	if (in_find(&r->in, &s, "values")) {
 		for (n = words(r); abi && mask; mask &= mask - 1)
 			n--;
@@ -264,7 +236,7 @@ static void stack(struct reading *r)
 
 	in_open(&r->in, &s);
 	size = in_field(&r->in, &s, "size", 8);
-	put_word(r, size, 8);
+	pen_word(&r->pen, size, 8);
 	if (size > RECORD_MAX)
 		in_wrong(&r->in, "the stack is larger than a record");
 	if (in_find(&r->in, &s, "data"))
@@ -272,37 +244,42 @@ static void stack(struct reading *r)
 	if (n > size)
 		in_wrong(&r->in, "the stack has more bytes than its size");
 	if (size && !r->in.failed) {
-		put_zeros(r, (size_t)size - n);
-		put_word(r, n, 8);
+		pen_zeros(&r->pen, (size_t)size - n);
+		pen_word(&r->pen, n, 8);
 	}
 	in_close(&r->in, &s);
 }
 
 static void raw(struct reading *r)
 {
-	size_t at = r->used, n;
+	size_t at = r->pen.at, n;
 
-	put_word(r, 0, 4);
+	pen_word(&r->pen, 0, 4);
 	n = bytes(r);
-	put_zeros(r, (8 - (n + 4) % 8) % 8);
-	set_word(r, at, r->used - at - 4, 4);
+	pen_zeros(&r->pen, (8 - (n + 4) % 8) % 8);
+	pen_set(&r->pen, at, r->pen.at - at - 4, 4);
 }
 
 static void aux(struct reading *r)
 {
-	size_t at = r->used;
+	size_t at = r->pen.at;
 
-	put_word(r, 0, 8);
-	set_word(r, at, bytes(r), 8);
-	pad(r);
+	pen_word(&r->pen, 0, 8);
+	pen_set(&r->pen, at, bytes(r), 8);
+	pen_pad(&r->pen);
 }
 
 static void task(struct reading *r, struct scope *s)
 {
+	if (r->in.json) {
+		number(r, s, "pid", 4);
+		number(r, s, "tid", 4);
+		return;
+	}
 	if (in_find(&r->in, s, "tid"))
-		put_word(r, in_number(&r->in, 4), 4);
+		pen_word(&r->pen, in_number(&r->in, 4), 4);
 	in_expect(&r->in, "/");
-	put_word(r, in_number(&r->in, 4), 4);
+	pen_word(&r->pen, in_number(&r->in, 4), 4);
 }
 
 /* ---- records -------------------------------------------------------------------------------------------------------- */
@@ -343,13 +320,14 @@ static void short_field(struct reading *r, struct scope *s, const char *name, un
 		task(r, s);
 	} else {
 		number(r, s, name, kind == FIELD_CPU ? 4 : 8);
-		put_zeros(r, kind == FIELD_CPU ? 4 : 0);
+		pen_zeros(&r->pen, kind == FIELD_CPU ? 4 : 0);
 	}
 }
 
 static void step(struct reading *r, struct scope *s, const struct perfev_layout *layout, const struct layout_step *step)
 {
-	const char *name = sample_fields[step->row].name;
+	const struct sample_field *row = &sample_fields[step->row];
+	const char *name = r->in.json ? sample_json_name(row) : row->name;
 
 	if (step->kind <= FIELD_CPU)
 		short_field(r, s, name, step->kind);
@@ -359,16 +337,16 @@ static void step(struct reading *r, struct scope *s, const struct perfev_layout 
 
 static void build_id(struct reading *r)
 {
-	size_t at = r->used, n;
+	size_t at = r->pen.at, n;
 
-	put_zeros(r, 4);
+	pen_zeros(&r->pen, 4);
 	n = bytes(r);
 	if (n < 1 || n > 20)
 		in_wrong(&r->in, "a build-id has 1 to 20 bytes");
 	else
-		put_zeros(r, 20 - n);
-	if (!r->in.failed && at < r->size)
-		r->to[at] = (unsigned char)n;
+		pen_zeros(&r->pen, 20 - n);
+	if (!r->in.failed && at < r->pen.size)
+		r->pen.to[at] = (unsigned char)n;
 }
 
 static void inode(struct reading *r, struct scope *s)
@@ -385,22 +363,22 @@ static void inode(struct reading *r, struct scope *s)
 
 static void poke(struct reading *r, struct scope *s)
 {
-	size_t at = r->used;
+	size_t at = r->pen.at;
 
-	put_zeros(r, 4);
+	pen_zeros(&r->pen, 4);
 	if (in_find(&r->in, s, "old"))
-		set_word(r, at, bytes(r), 2);
+		pen_set(&r->pen, at, bytes(r), 2);
 	if (in_find(&r->in, s, "new"))
-		set_word(r, at + 2, bytes(r), 2);
-	pad(r);
+		pen_set(&r->pen, at + 2, bytes(r), 2);
+	pen_pad(&r->pen);
 }
 
 static void long_field(struct reading *r, unsigned kind, const struct perfev_layout *layout)
 {
 	if (kind == RECORD_TEXT) {
 		quoted(r);
-		put_zeros(r, 1);
-		pad(r);
+		pen_zeros(&r->pen, 1);
+		pen_pad(&r->pen);
 	} else if (kind == RECORD_TAG) {
 		if (bytes(r) != 8)
 			in_wrong(&r->in, "a tag has 8 bytes");
@@ -414,18 +392,19 @@ static void long_field(struct reading *r, unsigned kind, const struct perfev_lay
 static void field(struct reading *r, struct scope *s, const struct record_field *f, const struct perfev_layout *layout)
 {
 	static const unsigned widths[] = {[RECORD_U16] = 2, [RECORD_U32] = 4, [RECORD_U64] = 8};
+	const char *name = r->in.json ? record_json_name(f) : f->name;
 
 	if (f->kind == RECORD_INODE)
 		inode(r, s);
 	else if (f->kind == RECORD_POKE)
 		poke(r, s);
 	else if (f->kind <= RECORD_U64)
-		number(r, s, f->name, widths[f->kind]);
-	else if (f->kind != RECORD_NO_INODE && in_find(&r->in, s, f->name))
+		number(r, s, name, widths[f->kind]);
+	else if (f->kind != RECORD_NO_INODE && in_find(&r->in, s, name))
 		long_field(r, f->kind, layout);
 }
 
-static void trailer(struct reading *r, struct scope *s, const struct perfev_layout *layout)
+static void trailer_fields(struct reading *r, struct scope *s, const struct perfev_layout *layout)
 {
 	static const struct {
 		uint64_t bit;
@@ -436,11 +415,24 @@ static void trailer(struct reading *r, struct scope *s, const struct perfev_layo
 		    {PERF_SAMPLE_CPU, "cpu", FIELD_CPU},	     {PERF_SAMPLE_IDENTIFIER, "identifier", FIELD_U64}};
 	size_t i;
 
-	in_skip_blanks(&r->in);
-	in_expect(&r->in, "@");
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (layout->id_present & rows[i].bit)
 			short_field(r, s, rows[i].name, rows[i].kind);
+}
+
+static void trailer(struct reading *r, struct scope *s, const struct perfev_layout *layout)
+{
+	struct scope inner;
+
+	if (!r->in.json) {
+		in_skip_blanks(&r->in);
+		in_expect(&r->in, "@");
+		trailer_fields(r, s, layout);
+	} else if (in_find(&r->in, s, "sample_id")) {
+		in_open(&r->in, &inner);
+		trailer_fields(r, &inner, layout);
+		in_close(&r->in, &inner);
+	}
 }
 
 /* The type of this name, of @n characters; 0 when there is none. */
@@ -455,6 +447,16 @@ static uint32_t type_of(const char *text, size_t n)
 			return t;
 	}
 	return 0;
+}
+
+static uint32_t json_type(struct reading *r)
+{
+	uint32_t t;
+
+	for (t = 1; t < PERF_RECORD_MAX; t++)
+		if (json_is(&r->in, perfev_record_name(t)))
+			return t;
+	return (uint32_t)in_number(&r->in, 4);
 }
 
 /* The type by its name, or by its number. */
@@ -500,36 +502,66 @@ static void body(struct reading *r, struct scope *s, uint32_t t, const struct pe
 		trailer(r, s, layout);
 }
 
+/* Goes to the type. */
+static void begin(struct reading *r, struct scope *s)
+{
+	memset(s, 0, sizeof(*s));
+	if (!r->in.json)
+		return;
+	json_check(&r->in);
+	in_open(&r->in, s);
+	in_find(&r->in, s, "type");
+}
+
+static void end(struct reading *r, struct scope *s)
+{
+	if (r->in.json) {
+		in_close(&r->in, s);
+	} else {
+		in_skip_blanks(&r->in);
+		if (!r->in.failed && r->in.text[r->in.at] && r->in.text[r->in.at] != '\n')
+			in_wrong(&r->in, "something is left over");
+	}
+	if (!r->in.failed && r->pen.at > RECORD_MAX)
+		in_wrong(&r->in, "more than a record can have");
+}
+
 static int read_record(struct reading *r, const struct perfev_layout *layout)
 {
-	struct scope s = {.inner = false};
-	uint32_t t = type(r);
-	uint64_t misc = in_field(&r->in, &s, "misc", 2);
+	struct scope s;
+	uint64_t misc;
+	uint32_t t;
 
+	begin(r, &s);
+	t = r->in.json ? json_type(r) : type(r);
+	misc = in_field(&r->in, &s, "misc", 2);
 	if (misc && t >= SIMPLEPERF)
 		in_wrong(&r->in, "records of this type have no misc bits");
-	put_zeros(r, HEADER);
+	pen_zeros(&r->pen, HEADER);
 	body(r, &s, t, layout);
-	in_skip_blanks(&r->in);
-	if (!r->in.failed && r->in.text[r->in.at] && r->in.text[r->in.at] != '\n')
-		in_wrong(&r->in, "something is left over");
-	if (!r->in.failed && r->used > RECORD_MAX)
-		in_wrong(&r->in, "more than a record can have");
+	end(r, &s);
 	if (r->in.failed)
 		return -EINVAL;
-	set_word(r, 0, t, 4);
-	set_word(r, 4, misc, 2);
-	set_word(r, 6, r->used, 2);
-	return (int)r->used;
+	pen_set(&r->pen, 0, t, 4);
+	pen_set(&r->pen, 4, misc, 2);
+	pen_set(&r->pen, 6, r->pen.at, 2);
+	return (int)r->pen.at;
 }
 
 int perfev_record_parse(void *to, size_t size, const char *text, const struct perfev_layout *layout,
 			unsigned flags, struct perfev_error *err)
 {
 	struct reading r = {.in = {.text = text, .what = "a record", .err = err},
-			    .to = to,
-			    .size = size,
-			    .swap = flags & PERFEV_RECORD_SWAPPED};
+			    .pen = {to, size, 0, flags & PERFEV_RECORD_SWAPPED}};
+
+	return read_record(&r, layout);
+}
+
+int perfev_record_from_json(void *to, size_t size, const char *json, const struct perfev_layout *layout,
+			    unsigned flags, struct perfev_error *err)
+{
+	struct reading r = {.in = {.text = json, .json = true, .what = "a record", .err = err},
+			    .pen = {to, size, 0, flags & PERFEV_RECORD_SWAPPED}};
 
 	return read_record(&r, layout);
 }
