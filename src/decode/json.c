@@ -11,8 +11,8 @@
 
 #include <stdio.h>
 
-#define DEPTH_MAX   32
-#define MEMBERS_MAX 64 /* in an object: bits of scope.seen */
+#define DEPTH_MAX   32	/* bits of nest.objects */
+#define MEMBERS_MAX 128 /* in an object: bits of scope.seen */
 
 /* ---- characters --------------------------------------------------------------------------------------------- */
 
@@ -330,12 +330,17 @@ void json_open(struct input *in, struct scope *s)
 	in->at = s->from = skip_space(in->text, in->at + 1);
 }
 
+static bool was_seen(const struct scope *s, unsigned index)
+{
+	return index < MEMBERS_MAX && s->seen[index / 64] >> index % 64 & 1;
+}
+
 /* Goes to the value of the member at @at, when it is the one and was not asked for before. */
 static bool take_member(struct input *in, struct scope *s, size_t at, unsigned index, const char *name)
 {
-	if (index >= MEMBERS_MAX || s->seen >> index & 1 || !string_is(in->text, at, name))
+	if (index >= MEMBERS_MAX || was_seen(s, index) || !string_is(in->text, at, name))
 		return false;
-	s->seen |= UINT64_C(1) << index;
+	s->seen[index / 64] |= UINT64_C(1) << index % 64;
 	s->index = index + 1;
 	in->at = value_of(in->text, at);
 	return true;
@@ -354,8 +359,10 @@ bool json_find(struct input *in, struct scope *s, const char *name, bool must)
 		return true;
 	at = s->from;
 	for (index = 0; in->text[at] != '}' && index < MEMBERS_MAX; index++) {
-		if (take_member(in, s, at, index, name))
+		if (take_member(in, s, at, index, name)) {
+			s->jumped = true;
 			return true;
+		}
 		at = next_member(in->text, skip_value(in->text, value_of(in->text, at)));
 	}
 	if (must) {
@@ -369,15 +376,14 @@ bool json_find(struct input *in, struct scope *s, const char *name, bool must)
 /* The members that are left, mostly none. */
 void json_close(struct input *in, struct scope *s)
 {
-	bool in_order = s->index < MEMBERS_MAX && s->seen == (UINT64_C(1) << s->index) - 1;
-	unsigned index = in_order ? s->index : 0;
+	unsigned index = s->jumped ? 0 : s->index;
 	size_t at;
 
 	if (in->failed)
 		return;
-	at = in_order ? next_member(in->text, in->at) : s->from;
+	at = s->jumped ? s->from : next_member(in->text, in->at);
 	for (; in->text[at] != '}'; index++) {
-		if (index >= MEMBERS_MAX || !(s->seen >> index & 1)) {
+		if (!was_seen(s, index)) {
 			in->at = at;
 			in_wrong(in, "this member is not known here, or is there twice");
 			return;
@@ -438,6 +444,15 @@ uint64_t json_number(struct input *in, unsigned width)
 	}
 	in->at = at + quoted;
 	return value;
+}
+
+uint64_t json_other(struct input *in, unsigned width, const char *what)
+{
+	if (json_begins(in, '"') && digit(in->text[in->at + 1]) >= 10) {
+		in_wrong(in, what);
+		return 0;
+	}
+	return json_number(in, width);
 }
 
 bool json_quote(struct input *in)

@@ -19,6 +19,8 @@ bool json_list(struct input *in);
 bool json_next(struct input *in);
 /* json_number() - as a number, or as text: "12", "0x1f" */
 uint64_t json_number(struct input *in, unsigned width);
+/* json_other() - a number where a name was looked for and not found: @what is said of a text that is none either */
+uint64_t json_other(struct input *in, unsigned width, const char *what);
 /* json_is() - take a text when it is this one */
 bool json_is(struct input *in, const char *word);
 /* json_begins() - the value begins with this character */

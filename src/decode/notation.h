@@ -53,9 +53,10 @@ struct input {
 
 /* Where fields are looked for: the whole text, or a pair of braces. */
 struct scope {
-	size_t from;	/* JSON: where the first member begins */
-	uint64_t seen;	/* members that were asked for, by their number */
-	unsigned index; /* of the member behind input.at */
+	size_t from;	  /* JSON: where the first member begins */
+	uint64_t seen[2]; /* members that were asked for, by their number */
+	unsigned index;	  /* of the member behind input.at */
+	bool jumped;	  /* they were not asked for in the order in which they stand */
 	bool inner;
 	bool more;
 };

@@ -456,7 +456,7 @@ static uint32_t json_type(struct reading *r)
 	for (t = 1; t < PERF_RECORD_MAX; t++)
 		if (json_is(&r->in, perfev_record_name(t)))
 			return t;
-	return (uint32_t)in_number(&r->in, 4);
+	return (uint32_t)json_other(&r->in, 4, "no type of record");
 }
 
 /* The type by its name, or by its number. */

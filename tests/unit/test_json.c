@@ -180,7 +180,7 @@ static void test_mistakes(void **state)
 	(void)state;
 	check_mistake("[]", "an object is missing", 0);
 	check_mistake("{}", "'type' is missing", 1);
-	check_mistake("{\"type\":\"COMN\",\"misc\":0}", "a whole number is missing", 8);
+	check_mistake("{\"type\":\"COMN\",\"misc\":0}", "no type of record", 8);
 	check_mistake("{\"type\":\"COMM\"}", "'misc' is missing", 1);
 	check_mistake("{\"type\":\"COMM\",\"misc\":65536}", "the number is too large", 22);
 	check_mistake("{\"type\":\"COMM\",\"misc\":-1}", "a whole number is missing", 22);
