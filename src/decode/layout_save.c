@@ -119,7 +119,7 @@ static int check(struct perfev_bytes bytes, struct perfev_error *err)
 int perfev_layout_load(struct perfev_layout **ret, unsigned *flags, struct perfev_bytes bytes,
 		       struct perfev_error *err)
 {
-	const unsigned char *at = (const unsigned char *)bytes.data + HEAD;
+	const unsigned char *at = bytes.data;
 	struct perf_event_attr attr;
 	int r = check(bytes, err);
 	size_t i;
@@ -129,11 +129,11 @@ int perfev_layout_load(struct perfev_layout **ret, unsigned *flags, struct perfe
 	memset(&attr, 0, sizeof(attr));
 	for (i = 0; i < attr_field_count; i++)
 		if ((size_t)attr_fields[i].offset + attr_fields[i].width <= bytes.size - HEAD)
-			attr_set(&attr, &attr_fields[i], load(at + attr_fields[i].offset, attr_fields[i].width));
+			attr_set(&attr, &attr_fields[i], load(at + HEAD + attr_fields[i].offset, attr_fields[i].width));
 	if (attr.size > sizeof(attr))
 		attr.size = sizeof(attr);
 	if (flags)
-		*flags = flags_of((uint32_t)load((const unsigned char *)bytes.data + 12, 4));
+		*flags = flags_of((uint32_t)load(at + 12, 4));
 	return perfev_layout_new(ret, &attr, err);
 }
 
