@@ -50,6 +50,58 @@ static void test_attr_looks(void **state)
 			  "\"aux_pause\":1,\"config4\":\"0x1\"}");
 }
 
+/* The bit that the compiler means by a name is the one that has this name. */
+static void check_bit(const struct perf_event_attr *attr, const char *name)
+{
+	char text[256], part[64];
+
+	snprintf(part, sizeof(part), ",\"%s\":1}", name);
+	assert_in_range(perfev_attr_to_json(text, sizeof(text), attr, &err), 1, sizeof(text) - 1);
+	if (!strstr(text, part))
+		fail_msg("%s: %s", name, text);
+	check_attr(attr, NULL);
+}
+
+#define BIT(name)                                                                       \
+	do {                                                                            \
+		struct perf_event_attr with = {.type = 1, .size = sizeof(with)};        \
+		with.name = 1;                                                          \
+		check_bit(&with, #name);                                                \
+	} while (0)
+
+static void test_attr_bits(void **state)
+{
+	(void)state;
+	BIT(disabled); BIT(inherit); BIT(pinned); BIT(exclusive); BIT(exclude_user); BIT(exclude_kernel); BIT(exclude_hv);
+	BIT(exclude_idle); BIT(mmap); BIT(comm); BIT(freq); BIT(inherit_stat); BIT(enable_on_exec); BIT(task);
+	BIT(watermark); BIT(precise_ip); BIT(mmap_data); BIT(sample_id_all); BIT(exclude_host); BIT(exclude_guest);
+	BIT(exclude_callchain_kernel); BIT(exclude_callchain_user); BIT(mmap2); BIT(comm_exec); BIT(use_clockid);
+	BIT(context_switch); BIT(write_backward); BIT(namespaces); BIT(ksymbol); BIT(bpf_event); BIT(aux_output);
+	BIT(cgroup); BIT(text_poke); BIT(build_id); BIT(inherit_thread); BIT(remove_on_exec); BIT(sigtrap);
+	BIT(defer_callchain); BIT(defer_output); BIT(__reserved_1); BIT(aux_start_paused); BIT(aux_pause); BIT(aux_resume);
+	BIT(__reserved_3); BIT(wakeup_events); BIT(bp_type); BIT(sample_stack_user); BIT(aux_watermark);
+	BIT(sample_max_stack); BIT(__reserved_2); BIT(aux_sample_size); BIT(clockid); BIT(sample_period);
+}
+
+/* Every bit that the library knows has a name, and the next one has none. */
+static void test_attr_masks(void **state)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	char text[4096];
+
+	(void)state;
+	attr.sample_type = PERF_SAMPLE_MAX - 1;
+	attr.read_format = PERF_FORMAT_MAX - 1;
+	attr.branch_sample_type = PERF_SAMPLE_BRANCH_MAX - 1;
+	assert_in_range(perfev_attr_to_json(text, sizeof(text), &attr, &err), 1, sizeof(text) - 1);
+	assert_null(strstr(text, ",\"0x"));
+	check_attr(&attr, NULL);
+	attr.sample_type |= PERF_SAMPLE_MAX;
+	assert_in_range(perfev_attr_to_json(text, sizeof(text), &attr, &err), 1, sizeof(text) - 1);
+	assert_non_null(strstr(text, ",\"0x2000000\"]"));
+	check_attr(&attr, NULL);
+}
+
 /* Members of a union have the name that is meant. */
 static void test_attr_unions(void **state)
 {
@@ -371,7 +423,8 @@ static void test_layout_mistakes(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_attr_looks),	cmocka_unit_test(test_attr_unions),
+	cmocka_unit_test(test_attr_looks),	cmocka_unit_test(test_attr_bits),	cmocka_unit_test(test_attr_masks),
+	cmocka_unit_test(test_attr_unions),
 	cmocka_unit_test(test_attr_contents),	cmocka_unit_test(test_attr_sizes),
 	cmocka_unit_test(test_attr_mistakes),	cmocka_unit_test(test_layouts),
 	cmocka_unit_test(test_another_machine), cmocka_unit_test(test_saved_bytes),
