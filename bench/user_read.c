@@ -46,23 +46,23 @@ static void read_bare(void *counter, int count)
 
 int main(int argc, char **argv)
 {
-	static struct perf_event_mmap_page page;
-	static struct perfev_counter counter;
+	static struct counter_paged paged;
+	struct perfev_counter *counter = &paged.counter;
 
-	page.cap_bit0_is_deprecated = page.cap_user_rdpmc = page.cap_user_time = 1;
-	page.index = 2;
-	page.pmc_width = 48;
-	page.time_mult = 0x55555555;
-	page.time_shift = 32;
-	page.time_enabled = page.time_running = 1000;
-	counter.page = &page;
-	counter.thread = counter_thread();
+	paged.page.cap_bit0_is_deprecated = paged.page.cap_user_rdpmc = paged.page.cap_user_time = paged.page.cap_user_time_zero = 1;
+	paged.page.index = 2;
+	paged.page.pmc_width = 48;
+	paged.page.time_mult = 0x55555555;
+	paged.page.time_shift = 32;
+	paged.page.time_enabled = paged.page.time_running = 1000;
+	counter->page = &paged.page;
+	counter->thread = counter_thread();
 	if (argc > 2 && !strcmp(argv[1], "perfev_counter_read_fast"))
-		read_page_often(&counter, atoi(argv[2]));
+		read_page_often(counter, atoi(argv[2]));
 	else if (argc > 2)
-		read_bare(&counter, atoi(argv[2]));
+		read_bare(counter, atoi(argv[2]));
 	else
-		bench_pair("perfev_counter_read_fast", "its two instructions", read_page_often, read_bare, &counter,
+		bench_pair("perfev_counter_read_fast", "its two instructions", read_page_often, read_bare, counter,
 			   20000);
 	return 0;
 }

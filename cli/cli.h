@@ -148,6 +148,8 @@ struct recorder {
 	char **argv;
 	uint64_t *left; /* of each event: how many samples are still wanted (nr=); NULL: all */
 	uint64_t samples, rounds;
+	uint64_t drained; /* bytes of the last pass */
+	bool overflowed;  /* a ring was full */
 	uint64_t first_time, last_time; /* of samples, ns */
 	struct texts modules;		/* files that were mapped */
 };

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #define DEFAULT_HZ 999
 #define PAGES_MAX  (1 << 30)
+#define PASSES_MAX 16 /* over the rings, between two looks at signals and at the command */
 
 struct options {
 	struct texts events;
@@ -30,6 +32,8 @@ struct record_work {
 	struct recorder recorder;
 	int signals;
 	bool stopped;
+	bool hurries, has_priority; /* has asked for real-time priority; has it */
+	int policy;		    /* before that */
 	bool closed; /* nobody reads our standard output any more, which is no failure */
 	int64_t started_ms;
 	int64_t rate_before; /* perf_event_max_sample_rate */
@@ -224,6 +228,13 @@ static int open_sampler(struct record_work *work)
 			note("%s: user code only, as perf_event_paranoid does not let this user sample the "
 			     "kernel",
 			     info.name);
+		if (info.dropped & PERFEV_DROP_INHERIT)
+			note("%s: not in children, as this kernel has no counts in samples of inherited events (6.12 "
+			     "has)",
+			     info.name);
+		if (info.every_hit)
+			note("%s: each hit is a sample, as the kernel keeps no period where samples have theirs",
+			     info.name);
 	}
 	if (o->pages && perfev_sampler_ring_bytes(work->recorder.sampler) < opts.ring_bytes)
 		note("rings have %llu KiB: more than that is over the limit of locked memory, or of "
@@ -278,22 +289,64 @@ static int drain_all(struct record_work *work)
 	return r < 0 ? writing_failed(work, &err) : 0;
 }
 
+/* A ring was full because we were not there: from now on nothing but the kernel goes before us. We sleep most of the
+ * time all the same. What we start has what it would have had. */
+static void hurry(struct record_work *work)
+{
+	const struct sched_param first = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+	int before = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+
+	if (work->hurries)
+		return;
+	work->hurries = true;
+	if (before == SCHED_OTHER || before == SCHED_BATCH || before == SCHED_IDLE)
+		work->has_priority = sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first) == 0;
+	work->policy = before;
+}
+
+static void hurry_no_more(struct record_work *work)
+{
+	const struct sched_param none = {.sched_priority = 0};
+
+	if (work->has_priority)
+		sched_setscheduler(0, work->policy, &none);
+	work->has_priority = false;
+}
+
+/* What is there, once: what the recorder does may be recorded too, and there is always more then. But where a mark
+ * was passed meanwhile, waiting for it to be told would only cost time. */
+static int drain_some(struct record_work *work)
+{
+	struct recorder *r = &work->recorder;
+	uint64_t mark = perfev_sampler_ring_bytes(r->sampler) / 4;
+	struct perfev_error err;
+	int passes = 0;
+
+	do {
+		if (perfev_sampler_wait(r->sampler, 0, &err) <= 0)
+			return 0;
+		if (recorder_drain(r, &err) < 0)
+			return writing_failed(work, &err);
+		if (r->overflowed)
+			hurry(work);
+	} while (r->drained >= mark && ++passes < PASSES_MAX);
+	return 0;
+}
+
 static int loop(struct record_work *work)
 {
 	struct recorder *r = &work->recorder;
-	struct perfev_error err;
 	struct progress progress;
 	int code = 0;
 
 	progress_begin(&progress, "recorded");
 	while (!code && !is_done(work)) {
 		wait_for(perfev_sampler_fd(r->sampler), work->signals, progress.on ? 500 : -1);
-		/* once: what the recorder does may be recorded too, and there is always more then */
-		if (perfev_sampler_wait(r->sampler, 0, &err) > 0 && recorder_drain(r, &err) < 0)
-			code = writing_failed(work, &err);
+		code = drain_some(work);
 		progress_at(&progress, perfev_writer_bytes(r->writer), 0);
 	}
 	progress_end(&progress);
+	hurry_no_more(work);
 	return code;
 }
 

@@ -30,8 +30,8 @@ struct stat_work {
 	double *elapsed; /* runs */
 	uint64_t done;
 	uint64_t started, last_interval; /* ns */
-	size_t cpus; /* online, when it was looked last */
-	bool told_cpus;
+	size_t cpus;   /* online when counting began */
+	unsigned told; /* bits: what was said already */
 	int signals;
 	bool stopped;
 	int output_error;
@@ -290,22 +290,38 @@ static int print_interval(struct stat_work *work, const struct perfev_set *set, 
 
 /* ---- running -------------------------------------------------------------------------------------------- */
 
-/* The kernel takes events away from a CPU that goes offline, for good: their counts stay what they were. */
-static void look_at_cpus(struct stat_work *work)
+/* What is to be said once only. */
+static void tell_once(struct stat_work *work, unsigned what, const char *text)
+{
+	if (!(work->told & what))
+		note("%s", text);
+	work->told |= what;
+}
+
+/* The kernel takes events away from a CPU that goes offline, for good; when it is back it gets new ones. */
+static void look_at_cpus(struct stat_work *work, struct perfev_set *set)
 {
 	const struct session *s = &work->options->session;
+	struct perfev_error err;
 	int32_t *cpus;
 	size_t count;
+	int r;
 
 	if (s->on.kind == PERFEV_TARGET_TASK || s->on.kind == PERFEV_TARGET_PROCESS ||
 	    perfev_cpus_online(&cpus, &count, NULL) < 0)
 		return;
 	free(cpus);
-	if (count < work->cpus && !work->told_cpus) {
-		note("a CPU went offline meanwhile: what it counted until then is kept, and no more comes of it");
-		work->told_cpus = true;
-	}
-	work->cpus = count;
+	if (!work->cpus)
+		work->cpus = count;
+	if (count < work->cpus)
+		tell_once(work, 1, "a CPU went offline: what it counted until then is kept");
+	if (count > work->cpus)
+		tell_once(work, 2, "a CPU came online that was not when counting began: it is not counted");
+	r = perfev_set_revive(set, &err);
+	if (r > 0)
+		tell_once(work, 4, "a CPU that was offline is counted again; the time between is missing");
+	if (r < 0)
+		tell_once(work, 8, err.text);
 }
 
 /* How long to sleep: until the next interval, or till there is something to look at. */
@@ -340,7 +356,7 @@ static int wait_until_done(struct stat_work *work, struct perfev_set *set)
 			break;
 		if (session_ended(s))
 			break;
-		look_at_cpus(work);
+		look_at_cpus(work, set);
 		if (interval && now_ns() >= work->last_interval + interval)
 			r = print_interval(work, set, false);
 		else

@@ -401,6 +401,7 @@ int recorder_drain(struct recorder *recorder, struct perfev_error *err)
 	struct perfev_record record;
 	int ret, count = 0;
 
+	recorder->drained = 0;
 	while ((ret = perfev_sampler_next(recorder->sampler, &record, err)) != 0) {
 		const struct perfev_layout *layout;
 
@@ -411,11 +412,14 @@ int recorder_drain(struct recorder *recorder, struct perfev_error *err)
 		if (ret < 0)
 			return ret;
 		count++;
+		recorder->drained += record.size;
 		layout = perfev_sampler_layout(recorder->sampler, &record);
 		if (record.type == PERF_RECORD_SAMPLE && !is_wanted(recorder, &record))
 			continue;
 		if (record.type == PERF_RECORD_SAMPLE)
 			note_sample(recorder, &record, layout);
+		else if (record.type == PERF_RECORD_LOST)
+			recorder->overflowed = true;
 		else if (record.type == PERF_RECORD_MMAP2 || record.type == PERF_RECORD_MMAP)
 			note_module(recorder, &record, layout);
 		ret = perfev_writer_append(recorder->writer, &record, err);

@@ -85,9 +85,13 @@ PERFEV_API int perfev_reading_from_json(struct perfev_reading *ret, const char *
 enum perfev_drop {
 	PERFEV_DROP_KERNEL = 1 << 0, /* kernel and hypervisor modes, when they are forbidden */
 	PERFEV_DROP_RING = 1 << 1,   /* ring size: halved until it fits the locked-memory budget */
-	PERFEV_DROP_GROUP = 1 << 2   /* its group, which was weak (W) and did not fit on the PMU; always
+	PERFEV_DROP_GROUP = 1 << 2,  /* its group, which was weak (W) and did not fit on the PMU; always
 				      * allowed, as W asks for it */
+	PERFEV_DROP_INHERIT = 1 << 3 /* samplers: attr.inherit, which kernels before 6.12 have not with counts
+				      * in samples (S); always allowed, as is shown there */
 };
+
+struct perfev_counter;
 
 struct perfev_counter_opts {
 	size_t size;
@@ -97,9 +101,11 @@ struct perfev_counter_opts {
 			     * perfev_counter_can_read_fast() says why. */
 	uint32_t partial;   /* groups only; not 0: members that cannot be opened are left out */
 	uint32_t reserved;
+	const struct perfev_counter *output; /* samples go into the ring of this one, from the first: as
+					      * PERF_FLAG_FD_OUTPUT with FD_NO_GROUP, or of a group's
+					      * members perfev_counter_set_output(). NULL: to a ring of
+					      * its own. */
 };
-
-struct perfev_counter;
 
 /*
  * perfev_counter_open() - open one event on one target

@@ -47,6 +47,16 @@ PERFEV_API int perfev_record_from_bytes(struct perfev_record *ret, struct perfev
 					unsigned flags, struct perfev_error *err);
 
 /*
+ * perfev_record_copy() - a record that owns its bytes, and those that follow it
+ * For what has to live longer than its producer says: the copy is PERFEV_RECORD_STABLE until it is freed.
+ * Return: 0; -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_record_copy(struct perfev_record **ret, const struct perfev_record *record,
+				  struct perfev_error *err);
+PERFEV_API void perfev_record_free(struct perfev_record *record);
+
+/*
  * perfev_record_name() - a record type's name as in PERF_RECORD_*, without the prefix
  * Knows the kernel's records, those of perf.data files (64 and up) and simpleperf's.
  * Return: a string that lives for ever, or NULL for an unknown type.
@@ -125,12 +135,12 @@ PERFEV_API bool perfev_record_time(const struct perfev_record *record,
 
 /* Bits of perfev_values.present are PERF_FORMAT_*. */
 struct perfev_values {
-	uint64_t present;
 	uint64_t count; /* of the first (or only) event */
 	uint64_t enabled_ns;
 	uint64_t running_ns;
 	uint64_t id;
 	uint64_t lost;
+	uint64_t present;
 	struct perfev_u64s group; /* PERF_FORMAT_GROUP: members of stride words each */
 	uint32_t members;
 	uint32_t stride;
@@ -195,16 +205,16 @@ PERFEV_API bool perfev_branches_at(const struct perfev_branches *branches, uint3
  * point into the record. */
 struct perfev_sample {
 	uint64_t present;
-	uint64_t ip;
+	uint64_t ip; /* from here to read in the order of the kernel, so that they are taken at once */
+	uint32_t pid, tid;
 	uint64_t time;
 	uint64_t addr;
 	uint64_t id; /* of ID or IDENTIFIER: what the event was given when it was opened */
 	uint64_t stream_id;
-	uint64_t period;
-	uint32_t pid, tid;
 	uint32_t cpu, reserved;
-	uint16_t misc; /* of the header; always set */
+	uint64_t period;
 	struct perfev_values read;
+	uint16_t misc; /* of the header; always set */
 	struct perfev_u64s callchain; /* with PERF_CONTEXT_* marks among the addresses */
 	struct perfev_bytes raw;      /* padding included */
 	struct perfev_branches branches;
@@ -429,6 +439,9 @@ PERFEV_API int perfev_lost_samples_decode(struct perfev_lost_samples *ret,
 					  const struct perfev_layout *layout,
 					  struct perfev_error *err);
 
+/* In misc of LOST_SAMPLES records of perf 6.4 and later: what its BPF filter dropped, which is no loss. */
+#define PERFEV_MISC_LOST_BY_BPF (1 << 15)
+
 /* ---- losses ------------------------------------------------------------------------------------------------------ */
 
 /* What is known to be lost, over all rings of a sampler, or in a recording. */
@@ -437,6 +450,7 @@ struct perfev_loss {
 	uint64_t said;	   /* by LOST records */
 	uint64_t counted;  /* by PERF_FORMAT_LOST */
 	uint64_t samples;  /* by LOST_SAMPLES records: dropped by the hardware's own buffer */
+	uint64_t filtered; /* by those of PERFEV_MISC_LOST_BY_BPF: a BPF program did not want them */
 	bool exact;	   /* the kernel has PERF_FORMAT_LOST; else records is a lower bound */
 };
 

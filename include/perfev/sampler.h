@@ -46,7 +46,7 @@ struct perfev_sampler;
  * than one event, so that records can be told apart; a watermark of a quarter ring when neither
  * wakeup_events nor wakeup_watermark is set; in a group with S (PERFEV_EVENT_READ_GROUP) only the leader
  * samples, and its samples have the counts of all (PERF_SAMPLE_READ); read_format gets ID and, where the kernel has it, LOST,
- * unless it says what is in samples (PERF_SAMPLE_READ). The copies are what perfev_sampler_layout() shows.
+ * unless the caller's PERF_SAMPLE_READ has it in samples. The copies are what perfev_sampler_layout() shows.
  *
  * With attr.inherit the rings are per CPU, because the kernel cannot map an inherited event that is
  * bound to no CPU.
@@ -114,6 +114,17 @@ PERFEV_API int perfev_sampler_event(const struct perfev_sampler *sampler,
  * away: after each wake-up call perfev_sampler_wait() with timeout 0, and read till it returns 0. */
 PERFEV_API int perfev_sampler_fd(const struct perfev_sampler *sampler);
 
+/*
+ * perfev_sampler_signal() - a signal at each sample: the kernel does not wait for a mark with these
+ * Its siginfo has si_fd, the descriptor of the event, and si_code POLL_IN. A handler may call
+ * perfev_sampler_next() and perfev_sampler_release() when nobody else does so meanwhile.
+ * @number: of the signal; 0: no more. @tid: which thread gets it; 0: the caller.
+ * Return: 0; -EINVAL, -ESRCH.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_sampler_signal(struct perfev_sampler *sampler, int number, int32_t tid,
+				     struct perfev_error *err);
+
 /* One opened event: what a file has to know about it. */
 struct perfev_sampler_event_info {
 	const char *name;
@@ -121,6 +132,8 @@ struct perfev_sampler_event_info {
 	const struct perfev_error *error;   /* why it could not be opened, or NULL */
 	uint32_t dropped;		    /* enum perfev_drop */
 	uint32_t id_count;
+	uint32_t every_hit; /* not 0: each hit is a sample, whatever the period says: so the kernel does with
+			     * software events and tracepoints of a fixed period and PERF_SAMPLE_PERIOD */
 };
 
 /* What a descriptor of an event is bound to. */

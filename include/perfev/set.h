@@ -77,6 +77,18 @@ PERFEV_API int perfev_set_read_rows(const struct perfev_set *set, struct perfev_
 PERFEV_API void perfev_set_sum(const struct perfev_set *set, const struct perfev_reading *rows,
 			       int32_t tid, int32_t cpu, struct perfev_reading *ret);
 
+/*
+ * perfev_set_revive() - events back on CPUs that were offline
+ * The kernel takes all events of a CPU that goes offline from it for good: their descriptors stay, and what
+ * they counted. Where such a CPU is online again, this opens new ones; rows then read as the sum of both.
+ * To be called now and then while CPUs are counted, at least a millisecond apart: what it knows a dead event
+ * by is that its time has stood still since the last call (so that a CPU that was away between two calls is
+ * seen by the third). CPUs that were offline at the open are not in the set.
+ * Return: how many events were opened anew, 0 when there was nothing to do; a negative errno.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_set_revive(struct perfev_set *set, struct perfev_error *err);
+
 /* perfev_set_reset() - all counts to 0, as perfev_counter_reset(). Return: 0, or a negative errno. */
 PERFEV_API int perfev_set_reset(struct perfev_set *set, struct perfev_error *err);
 

@@ -56,9 +56,10 @@ static inline struct perfev_target perfev_on_task(int32_t tid)
 }
 
 /* perfev_on_task_cpu() - one thread, while it is on one CPU
- * The kernel lets the time of its events go on while the thread is elsewhere, so that readings have
- * enabled_ns = running_ns, the time on that CPU: an event that had to take turns there is not scaled. When it never
- * was there, running_ns is 0. */
+ * The kernel lets the time of its events go on while the thread is elsewhere. A set finds the time on that CPU by
+ * an event of its own, and gives that as enabled_ns. Counters and groups, which open what they are told to and no
+ * more, give enabled_ns = running_ns: there, an event that had to take turns is not scaled. When the thread never was
+ * on the CPU, running_ns is 0. */
 static inline struct perfev_target perfev_on_task_cpu(int32_t tid, int32_t cpu)
 {
 	return perfev_target_of(PERFEV_TARGET_TASK, tid, cpu);

@@ -51,15 +51,27 @@ static void ask_for_user_reads(struct perf_event_attr *attr)
 #endif
 }
 
+/* Two pages: the counter ends the first, and the second is for the event's. */
+static struct perfev_counter *new_paged(void)
+{
+	size_t page = sys_page_size();
+	struct perfev_counter *counter;
+	void *pages;
+
+	if (sys_pages(&pages, 2 * page) < 0)
+		return NULL;
+	counter = (void *)((char *)pages + page - sizeof(*counter));
+	counter->pages = pages;
+	return counter;
+}
+
 /* What fails here is told when somebody asks: the counter itself is well. */
 static void map_page(struct perfev_counter *counter)
 {
 	const struct perfev_target *on = &counter->on;
-	void *page;
+	void *page = &((struct counter_paged *)(void *)counter)->page;
 
-	if (counter->attr.inherit)
-		return;
-	counter->page_code = sys_mmap(&page, sys_page_size(), false, counter->fd, 0);
+	counter->page_code = sys_mmap_over(page, sys_page_size(), counter->fd);
 	if (counter->page_code < 0)
 		return;
 	counter->page = page;
@@ -67,7 +79,8 @@ static void map_page(struct perfev_counter *counter)
 		*(counter->bound ? &counter->bound_thread : &counter->thread) = counter_thread();
 }
 
-static int open_descriptor(struct perfev_counter *counter, int leader_fd, uint32_t may_drop,
+/* With an output at once, where it can be: else what does not fit is found by telling it afterwards. */
+static int open_descriptor(struct perfev_counter *counter, int leader_fd, const struct perfev_counter_opts *opts,
 			   struct perfev_error *err)
 {
 	const struct perfev_target *on = &counter->on;
@@ -76,19 +89,29 @@ static int open_descriptor(struct perfev_counter *counter, int leader_fd, uint32
 				       on->kind == PERFEV_TARGET_CPU ? -1 : on->id,
 				       on->cpu,
 				       leader_fd,
+				       opts->output && leader_fd < 0 ? opts->output->fd : -1,
 				       on->kind == PERFEV_TARGET_CGROUP,
-				       may_drop,
+				       opts->may_drop,
 				       1};
+	bool after = opts->output && leader_fd >= 0;
 
 	counter->fd = open_event(&request, &counter->dropped, err);
-	return counter->fd < 0 ? counter->fd : 0;
+	if (counter->fd < 0 && request.output_fd >= 0) {
+		request.output_fd = -1;
+		counter->fd = open_event(&request, &counter->dropped, err);
+		after = true;
+	}
+	if (counter->fd < 0)
+		return counter->fd;
+	return after ? perfev_counter_set_output(counter, opts->output, err) : 0;
 }
 
 int counter_open(struct perfev_counter **ret, const struct perfev_event *event, uint64_t format,
 		 int leader_fd, const struct perfev_target *on, const struct perfev_counter_opts *opts,
 		 struct perfev_error *err)
 {
-	struct perfev_counter *counter = calloc(1, sizeof(*counter));
+	bool paged = opts->user_read && !event->attr.inherit;
+	struct perfev_counter *counter = paged ? new_paged() : calloc(1, sizeof(*counter));
 	int r;
 
 	if (!counter)
@@ -107,13 +130,13 @@ int counter_open(struct perfev_counter **ret, const struct perfev_event *event, 
 		counter->started = !counter->attr.disabled;
 		if (counter->user_read)
 			ask_for_user_reads(&counter->attr);
-		r = open_descriptor(counter, leader_fd, opts->may_drop, err);
+		r = open_descriptor(counter, leader_fd, opts, err);
 	}
 	if (r < 0) {
 		counter_close(counter);
 		return r;
 	}
-	if (counter->user_read)
+	if (paged)
 		map_page(counter);
 	*ret = counter;
 	return 0;
@@ -134,10 +157,11 @@ int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *
 /* All but the descriptor. */
 static void forget(struct perfev_counter *counter)
 {
-	if (counter->page)
-		sys_munmap(counter->page, sys_page_size());
 	perfev_event_free(counter->event);
-	free(counter);
+	if (counter->pages)
+		sys_munmap(counter->pages, 2 * sys_page_size());
+	else
+		free(counter);
 }
 
 void counter_close(struct perfev_counter *counter)

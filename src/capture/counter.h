@@ -7,14 +7,17 @@
 
 #include <perfev/counter.h>
 
+#include <stddef.h>
+
 struct perfev_counter {
 	const void *thread;		     /* whose counter it is: counter_thread(); NULL: read by the kernel */
 	const void *bound_thread;	     /* the same of a bound one, whose times are no two */
-	struct perf_event_mmap_page *page; /* NULL: not mapped */
+	struct perf_event_mmap_page *page; /* NULL: not mapped; else that of struct counter_paged */
 	struct perfev_event *event;	     /* a copy: its attr may point to texts that it owns */
 	struct perf_event_attr attr;	     /* as opened, with what was changed since */
 	int fd;
 	int page_code; /* why it was not mapped: a negative errno, or 0 */
+	void *pages;   /* where it is a struct counter_paged, which ends with them */
 	uint32_t dropped;
 	struct perfev_target on;
 	bool bound;	/* of a task, on one CPU */
@@ -23,6 +26,13 @@ struct perfev_counter {
 	bool refreshed; /* may have run out, and then may need to be woken */
 	bool member;	/* of a group, which closes it */
 };
+
+/* A counter that was opened with opts.user_read: its page is behind it, so that reads need not look where. */
+struct counter_paged {
+	struct perfev_counter counter;
+	struct perf_event_mmap_page page;
+};
+_Static_assert(offsetof(struct counter_paged, page) == sizeof(struct perfev_counter), "nothing between");
 
 /* counter_open() - @attr_format: PERF_FORMAT_* to add; @leader_fd: -1 none. Checks nothing. */
 int counter_open(struct perfev_counter **ret, const struct perfev_event *event, uint64_t format,

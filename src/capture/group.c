@@ -204,28 +204,6 @@ int perfev_group_reset(struct perfev_group *group, struct perfev_error *err)
 	return r < 0 ? error_errno(err, r, "cannot reset the group of %.100s", leader->event->name) : 0;
 }
 
-static int refuse_read(const struct perfev_group *group, int code, struct perfev_error *err)
-{
-	const char *name = group->items[0].counter->event->name;
-
-	if (code == -ECHILD)
-		return error_set(err, code, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
-				 "cannot read the group of %.100s: members were added or dropped after a child "
-				 "inherited it; open the group again, or its events one by one",
-				 name);
-	if (code == -ENOSPC)
-		return error_set(err, code, PERFEV_WHY_COUNTERS, ERROR_NOWHERE,
-				 "cannot read the group of %.100s: others have added members to it, and now it has "
-				 "more than %d; close theirs",
-				 name, PERFEV_GROUP_MAX);
-	if (code == -EIO)
-		return error_set(err, code, PERFEV_WHY_CORRUPT, ERROR_NOWHERE,
-				 "cannot read the group of %.100s: the kernel's answer has another form than was "
-				 "asked for",
-				 name);
-	return error_errno(err, code, "cannot read the group of %.100s", name);
-}
-
 /* A member that is in no answer. */
 static void set_absent(const struct group_member *member, enum perfev_status status,
 		       struct perfev_reading *ret)
@@ -292,6 +270,7 @@ int perfev_group_read(const struct perfev_group *group, struct perfev_reading *r
 	const struct perfev_counter *leader = group->items[0].counter;
 	unsigned stride = reading_stride(&leader->attr);
 	uint64_t words[READING_GROUP_WORDS + 2];
+	const char *name = leader->event->name;
 	ssize_t n;
 	size_t i;
 
@@ -300,11 +279,10 @@ int perfev_group_read(const struct perfev_group *group, struct perfev_reading *r
 				 "cannot read %zu members: the group has %zu", count, group->count);
 	n = sys_read_inline(leader->fd, words, READING_GROUP_WORDS * sizeof(*words));
 	if (n < 0 && n != -ENODEV)
-		return refuse_read(group, (int)n, err);
+		return reading_refuse_group(name, (int)n, err);
 	if (n > 0) {
-		if ((size_t)n < READING_GROUP_HEAD * 8 || words[0] > PERFEV_GROUP_MAX ||
-		    (size_t)n != (READING_GROUP_HEAD + words[0] * stride) * 8)
-			return refuse_read(group, -EIO, err);
+		if (!reading_is_group(words, n, stride))
+			return reading_refuse_group(name, -EIO, err);
 		words[n / 8 + 1] = ID_AT_LAST;
 		if (leader->bound && words[2]) /* as reading_bind() */
 			words[1] = words[2];

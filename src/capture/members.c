@@ -80,6 +80,30 @@ void members_close(struct members *members)
 	memset(members, 0, sizeof(*members));
 }
 
+static size_t group_size(const struct members *members, size_t leader)
+{
+	size_t i, size = 0;
+
+	for (i = leader; i < members->count; i++)
+		size += members->leaders[i] == leader;
+	return size;
+}
+
+/* Leaders answer for their groups, where one answer holds them. */
+static void choose_formats(struct members *members)
+{
+	size_t i;
+
+	for (i = 0; i < members->count; i++) {
+		uint64_t *format = &members->items[i].attr.read_format;
+		size_t size = members->leaders[i] == i ? group_size(members, i) : 0;
+
+		*format &= ~(uint64_t)PERF_FORMAT_GROUP;
+		if (size > 1 && size <= PERFEV_GROUP_MAX)
+			*format |= PERF_FORMAT_GROUP;
+	}
+}
+
 static int make_plan(struct members *members, struct perfev_target on, const struct members_opts *opts,
 		     struct perfev_error *err)
 {
@@ -99,6 +123,8 @@ static int make_plan(struct members *members, struct perfev_target on, const str
 	free(all);
 	if (r < 0)
 		return r;
+	if (opts->group_reads)
+		choose_formats(members);
 	members->fds = malloc((members->plan.count + 1) * sizeof(*members->fds));
 	if (!members->fds)
 		return error_memory(err);
@@ -110,8 +136,18 @@ static int make_plan(struct members *members, struct perfev_target on, const str
 	return 0;
 }
 
-static int open_row(struct members *members, size_t row, const struct members_opts *opts,
-		    struct perfev_error *err)
+/* Kernels before 4.13 do not inherit a leader that answers for its group. */
+static bool read_apart(struct member *member, const struct members_opts *opts, int code)
+{
+	if (!opts->group_reads || code != -EINVAL || !member->attr.inherit ||
+	    !(member->attr.read_format & PERF_FORMAT_GROUP))
+		return false;
+	member->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	return true;
+}
+
+int members_open_row(struct members *members, size_t row, const struct members_opts *opts,
+		     struct perfev_error *err)
 {
 	const struct plan_row *plan = &members->plan.rows[row];
 	struct member *member = &members->items[plan->event];
@@ -119,6 +155,7 @@ static int open_row(struct members *members, size_t row, const struct members_op
 				       &member->attr,
 				       plan->pid,
 				       plan->cpu,
+				       -1,
 				       -1,
 				       members->plan.cgroup,
 				       opts->may_drop,
@@ -131,11 +168,20 @@ static int open_row(struct members *members, size_t row, const struct members_op
 			return -ECANCELED; /* its leader has failed, and said why */
 	}
 	fd = open_event(&request, &member->dropped, err);
+	if (read_apart(member, opts, fd))
+		fd = open_event(&request, &member->dropped, err);
 	if (fd < 0)
 		return fd;
 	members->fds[row] = fd;
 	member->opened++;
 	return 0;
+}
+
+void members_close_row(struct members *members, size_t row)
+{
+	sys_close(members->fds[row]);
+	members->fds[row] = -1;
+	members->items[members->plan.rows[row].event].opened--;
 }
 
 /* W: a group that cannot be scheduled as one becomes events of their own. */
@@ -171,7 +217,7 @@ static int open_rows(struct members *members, const struct members_opts *opts,
 
 		if (member->error.code && member->error.code != -ESRCH)
 			continue;
-		r = open_row(members, row, opts, &why);
+		r = members_open_row(members, row, opts, &why);
 		if (r == 0 || r == -ECANCELED)
 			continue;
 		if (break_group(members, members->plan.rows[row].event, r))
@@ -198,15 +244,13 @@ static void take_out(struct members *members)
 
 	for (row = 0; row < members->plan.count; row++) {
 		const struct plan_row *plan = &members->plan.rows[row];
-		struct member *member = &members->items[plan->event];
+		const struct member *member = &members->items[plan->event];
 		bool refused = member->error.code && member->error.code != -ESRCH;
 		bool alone = plan->leader >= 0 && members->fds[plan->leader] < 0;
 
 		if (members->fds[row] < 0 || (!refused && !alone))
 			continue;
-		sys_close(members->fds[row]);
-		members->fds[row] = -1;
-		member->opened--;
+		members_close_row(members, row);
 	}
 }
 

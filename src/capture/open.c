@@ -28,9 +28,15 @@ static int try_open(const struct open_request *request, struct perf_event_attr *
 {
 	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
 
+	int other_fd = request->group_fd;
+
 	if (request->cgroup)
 		flags |= PERF_FLAG_PID_CGROUP;
-	return sys_perf_event_open(attr, request->pid, request->cpu, request->group_fd, flags);
+	if (request->output_fd >= 0) {
+		flags |= PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP;
+		other_fd = request->output_fd;
+	}
+	return sys_perf_event_open(attr, request->pid, request->cpu, other_fd, flags);
 }
 
 /* P: from the most precise on, till the PMU takes it. What else is wrong is not for want of precision. */

@@ -12,6 +12,7 @@ struct open_request {
 	struct perf_event_attr *attr; /* changed when something is dropped */
 	int32_t pid, cpu;
 	int group_fd; /* -1: none */
+	int output_fd; /* -1: none; whose ring it writes to, in no group */
 	bool cgroup;
 	uint32_t may_drop;   /* enum perfev_drop */
 	uint32_t need_files; /* for the error */

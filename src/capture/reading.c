@@ -9,6 +9,7 @@
  */
 #include "reading.h"
 
+#include "base/error.h"
 #include "kernel/sys.h"
 
 #include <errno.h>
@@ -30,6 +31,26 @@ int reading_without(struct perfev_reading *ret, ssize_t n)
 	memset(ret, 0, sizeof(*ret));
 	ret->status = n ? PERFEV_GONE : PERFEV_ERROR_STATE;
 	return 0;
+}
+
+int reading_refuse_group(const char *name, int code, struct perfev_error *err)
+{
+	if (code == -ECHILD)
+		return error_set(err, code, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
+				 "cannot read the group of %.100s: members were added or dropped after a child "
+				 "inherited it; open the group again, or its events one by one",
+				 name);
+	if (code == -ENOSPC)
+		return error_set(err, code, PERFEV_WHY_COUNTERS, ERROR_NOWHERE,
+				 "cannot read the group of %.100s: others have added members to it, and now it has "
+				 "more than %d; close theirs",
+				 name, PERFEV_GROUP_MAX);
+	if (code == -EIO)
+		return error_set(err, code, PERFEV_WHY_CORRUPT, ERROR_NOWHERE,
+				 "cannot read the group of %.100s: the kernel's answer has another form than was "
+				 "asked for",
+				 name);
+	return error_errno(err, code, "cannot read the group of %.100s", name);
 }
 
 /* The leader of a group answers for all of them; its own count is the first. */

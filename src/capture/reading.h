@@ -23,6 +23,16 @@ static inline unsigned reading_stride(const struct perf_event_attr *attr)
 	return attr->read_format & PERF_FORMAT_LOST ? 3 : 2;
 }
 
+/* reading_is_group() - whether @n bytes are an answer of a group's leader, whole */
+static inline bool reading_is_group(const uint64_t *words, ssize_t n, unsigned stride)
+{
+	return (size_t)n >= READING_GROUP_HEAD * 8 && words[0] <= PERFEV_GROUP_MAX &&
+	       (size_t)n == (READING_GROUP_HEAD + words[0] * stride) * 8;
+}
+
+/* reading_refuse_group() - why the group that @name leads cannot be read. Return: @code */
+int reading_refuse_group(const char *name, int code, struct perfev_error *err);
+
 /* reading_is_hidden() - the event happens in the kernel only, and that is excluded: it would read 0 */
 bool reading_is_hidden(const struct perf_event_attr *attr);
 

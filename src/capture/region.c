@@ -32,7 +32,6 @@ static const char *default_events(void)
 	return "task-clock,page-faults,context-switches";
 }
 
-/* Texts that name groups are taken as a list: all are read together anyway. */
 static int parse(struct perfev_regions *regions, const struct perfev_regions_opts *opts,
 		 struct perfev_error *err)
 {
@@ -97,13 +96,72 @@ static int place_event(struct perfev_regions *regions, size_t index, bool joins,
 	return 0;
 }
 
-static void close_groups(struct perfev_regions *regions)
+static void close_groups(struct perfev_regions *regions, size_t first)
+{
+	while (regions->group_count > first)
+		perfev_group_close(regions->groups[--regions->group_count]);
+}
+
+/* Which events are placed in a pass. */
+enum kind { HARDWARE, SOFTWARE, ANY };
+
+static bool is_of_kind(const struct perfev_regions *regions, size_t index, enum kind kind)
+{
+	return kind == ANY || is_software(perfev_event_attr(perfev_events_at(regions->events, index))) ==
+				      (kind == SOFTWARE);
+}
+
+/* Events from @first on, of which the first that was placed is in a group with others: out of it again. */
+static void take_back(struct perfev_regions *regions, size_t first, size_t end, enum kind kind, int group)
 {
 	size_t i;
 
-	for (i = 0; i < regions->group_count; i++)
-		perfev_group_close(regions->groups[i]);
-	regions->group_count = 0;
+	close_groups(regions, (size_t)group + 1);
+	for (i = first; i < end; i++)
+		if (is_of_kind(regions, i, kind) && regions->all[i].group == group)
+			perfev_group_drop(regions->groups[group], regions->all[i].member, NULL);
+}
+
+/* What the text has in braces stays together, if need be in a group of its own, unless no PMU can hold it. */
+static int place_braced(struct perfev_regions *regions, size_t first, size_t end, enum kind kind, bool joins,
+			struct perfev_error *err)
+{
+	const struct region_event *all = regions->all;
+	size_t i, head;
+	bool split;
+	int r;
+
+	do {
+		head = end;
+		split = false;
+		for (r = 0, i = first; r == 0 && i < end; i++) {
+			if (!is_of_kind(regions, i, kind))
+				continue;
+			r = place_event(regions, i, joins || head < end, err);
+			if (r < 0 || all[i].group < 0)
+				continue;
+			split |= head < end && all[i].group != all[head].group;
+			head = head < end ? head : i;
+		}
+		if (r < 0 || !split || all[head].member == 0)
+			return r;
+		take_back(regions, first, end, kind, all[head].group);
+		joins = false;
+	} while (true);
+}
+
+static int place_all(struct perfev_regions *regions, enum kind kind, bool joins, struct perfev_error *err)
+{
+	size_t first, end, before = joins ? 0 : regions->group_count;
+	int r = 0;
+
+	for (first = 0; r == 0 && first < regions->count; first = end) {
+		for (end = first + 1; end < regions->count && perfev_events_leader(regions->events, end) == first;)
+			end++;
+		r = place_braced(regions, first, end, kind, joins, err);
+		joins = regions->group_count > before;
+	}
+	return r;
 }
 
 /* All in one group is one system call. When groups have to take turns, those of the software need not: they
@@ -111,25 +169,15 @@ static void close_groups(struct perfev_regions *regions)
 static int place_events(struct perfev_regions *regions, struct perfev_error *err)
 {
 	size_t i, software = 0;
-	int r = 0, pass;
+	int r = place_all(regions, ANY, true, err);
 
-	for (i = 0; r == 0 && i < regions->count; i++) {
-		r = place_event(regions, i, true, err);
-		software += is_software(perfev_event_attr(perfev_events_at(regions->events, i)));
-	}
+	for (i = 0; i < regions->count; i++)
+		software += is_of_kind(regions, i, SOFTWARE);
 	if (r < 0 || regions->group_count < 2 || !software || software == regions->count)
 		return r;
-	close_groups(regions);
-	for (pass = 0; pass < 2; pass++) {
-		bool joins = false;
-
-		for (i = 0; r == 0 && i < regions->count; i++)
-			if (is_software(perfev_event_attr(perfev_events_at(regions->events, i))) == !pass) {
-				r = place_event(regions, i, joins, err);
-				joins = true;
-			}
-	}
-	return r;
+	close_groups(regions, 0);
+	r = place_all(regions, SOFTWARE, true, err);
+	return r < 0 ? r : place_all(regions, HARDWARE, false, err);
 }
 
 static int open_events(struct perfev_regions *regions, struct perfev_error *err)
@@ -408,7 +456,7 @@ void perfev_regions_close(struct perfev_regions *regions)
 
 	if (!regions)
 		return;
-	close_groups(regions);
+	close_groups(regions, 0);
 	for (i = 0; i < regions->node_count; i++) {
 		free(regions->nodes[i]->name);
 		free(regions->nodes[i]);

@@ -36,12 +36,15 @@ static void complete_attrs(struct perfev_sampler *sampler)
 		format |= PERF_FORMAT_LOST;
 	for (i = 0; i < sampler->members.count; i++) {
 		struct perf_event_attr *attr = &sampler->members.items[i].attr;
+		const struct member *leader = &sampler->members.items[sampler->members.leaders[i]];
+		bool in_samples = attr->sample_type & PERF_SAMPLE_READ &&
+				  !(leader->event->flags & PERFEV_EVENT_READ_GROUP); /* the caller's own */
 
 		attr->sample_id_all = 1;
 		attr->write_backward = sampler->backward;
 		if (sampler->members.count > 1)
 			attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
-		if (!(attr->sample_type & PERF_SAMPLE_READ))
+		if (!in_samples)
 			attr->read_format |= format;
 	}
 }
@@ -73,7 +76,10 @@ static void read_groups(struct members *members)
 			continue;
 		attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
 		attr->sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID;
-		attr->inherit = attr->inherit && perfev_probe(PERFEV_CAN_INHERIT_READ, NULL) > 0;
+		if (attr->inherit && perfev_probe(PERFEV_CAN_INHERIT_READ, NULL) <= 0) {
+			attr->inherit = 0;
+			members->items[i].dropped |= PERFEV_DROP_INHERIT;
+		}
 		if (leader != i)
 			attr->sample_period = attr->freq = 0;
 	}
@@ -192,7 +198,7 @@ static int open_rings(struct perfev_sampler *sampler, const struct perfev_event 
 		      struct perfev_target on, const struct perfev_sampler_opts *opts,
 		      struct perfev_error *err)
 {
-	struct members_opts how = {opts->may_drop, opts->partial, true, opts->apart};
+	struct members_opts how = {opts->may_drop, opts->partial, true, opts->apart, false};
 	uint64_t bytes = round_ring(opts->ring_bytes);
 	int r;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What a sampler can tell of itself: its events and ids, for files, and what was lost. */
+#include "reading.h"
 #include "sampler.h"
 
 #include "base/error.h"
@@ -11,6 +12,16 @@
 size_t perfev_sampler_event_count(const struct perfev_sampler *sampler)
 {
 	return sampler->members.count;
+}
+
+/* A fixed period is not kept then; clocks do, as they count by a timer. */
+static bool samples_every_hit(const struct perf_event_attr *attr)
+{
+	bool counted = attr->type == PERF_TYPE_TRACEPOINT ||
+		       (attr->type == PERF_TYPE_SOFTWARE && attr->config != PERF_COUNT_SW_CPU_CLOCK &&
+			attr->config != PERF_COUNT_SW_TASK_CLOCK);
+
+	return counted && !attr->freq && attr->sample_period > 1 && attr->sample_type & PERF_SAMPLE_PERIOD;
 }
 
 bool perfev_sampler_event_at(const struct perfev_sampler *sampler, size_t index,
@@ -26,6 +37,7 @@ bool perfev_sampler_event_at(const struct perfev_sampler *sampler, size_t index,
 	ret->error = member->error.code ? &member->error : NULL;
 	ret->dropped = member->dropped;
 	ret->id_count = member->opened;
+	ret->every_hit = samples_every_hit(&member->attr);
 	return true;
 }
 
@@ -55,12 +67,24 @@ bool perfev_sampler_id_at(const struct perfev_sampler *sampler, size_t event, si
 	return true;
 }
 
+/* Every member of a group answers for all of it. */
+static uint64_t lost_of(const struct perfev_values *values, uint64_t id)
+{
+	struct perfev_value value;
+	uint32_t i;
+
+	for (i = 0; perfev_values_at(values, i, &value); i++)
+		if (value.id == id)
+			return value.lost;
+	return 0;
+}
+
 /* PERF_FORMAT_LOST of one descriptor. Children that inherited the event count in its parent. */
 static uint64_t row_lost(const struct perfev_sampler *sampler, size_t row)
 {
 	const struct members *m = &sampler->members;
 	const struct perf_event_attr *attr = &m->items[m->plan.rows[row].event].attr;
-	uint64_t words[64];
+	uint64_t words[READING_GROUP_WORDS];
 	struct perfev_values values;
 	struct perfev_bytes bytes = {words, 0};
 	ssize_t n;
@@ -71,8 +95,9 @@ static uint64_t row_lost(const struct perfev_sampler *sampler, size_t row)
 	if (n <= 0)
 		return 0;
 	bytes.size = (size_t)n;
-	values.lost = 0;
-	return values_decode(&values, bytes, false, attr->read_format) ? values.lost : 0;
+	if (!values_decode(&values, bytes, false, attr->read_format))
+		return 0;
+	return attr->read_format & PERF_FORMAT_GROUP ? lost_of(&values, sampler->row_ids[row]) : values.lost;
 }
 
 uint64_t perfev_sampler_id_lost(const struct perfev_sampler *sampler, size_t event, size_t index)
@@ -113,6 +138,28 @@ int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss
 		ret->counted += counted;
 		ret->records += said > counted ? said : counted;
 		ret->samples += sampler->rings[ring].lost_samples;
+	}
+	return 0;
+}
+
+int perfev_sampler_signal(struct perfev_sampler *sampler, int number, int32_t tid, struct perfev_error *err)
+{
+	const struct members *m = &sampler->members;
+	size_t row;
+
+	for (row = 0; row < m->plan.count; row++) {
+		int r = m->fds[row] < 0 ? 0 : sys_signal_on(m->fds[row], number, tid ? tid : sys_tid());
+
+		if (r == -EINVAL)
+			return error_set(err, r, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+					 "cannot signal what is sampled: %d is no signal", number);
+		if (r == -ESRCH)
+			return error_set(err, r, PERFEV_WHY_NO_TASK, ERROR_NOWHERE,
+					 "cannot signal what is sampled: there is no thread %d; look at its number "
+					 "again",
+					 tid);
+		if (r < 0)
+			return error_errno(err, r, "cannot signal what is sampled");
 	}
 	return 0;
 }

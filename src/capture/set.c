@@ -1,49 +1,110 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets: many events on many threads and CPUs. Rows are read one by one and summed for each event. */
-#include "members.h"
+/* Sets: many events on many threads and CPUs; what they counted is in set_read.c. */
 #include "reading.h"
+#include "set.h"
 
 #include "base/error.h"
 #include "base/opts.h"
 #include "kernel/sys.h"
 
-#include <perfev/set.h>
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct perfev_set {
-	struct members members;
-	int64_t opened_ms;
-};
+/* Each leader's answer gives its members in the order of opening. Before Linux 3.12 ids cannot be had so, and
+ * every row is read by itself. */
+void set_link_row(struct perfev_set *set, size_t row)
+{
+	const struct members *m = &set->members;
+	const struct plan_row *plan = m->plan.rows;
+	size_t leader = plan[row].leader < 0 ? row : (size_t)plan[row].leader, last = leader;
+	struct set_row *own = &set->rows[row];
+
+	own->next = -1;
+	own->told = false;
+	if (m->fds[row] < 0 || !(m->items[plan[leader].event].attr.read_format & PERF_FORMAT_GROUP) ||
+	    sys_ioctl(m->fds[row], PERF_EVENT_IOC_ID, (unsigned long)(uintptr_t)&own->id) < 0 || leader == row)
+		return;
+	while (set->rows[last].next >= 0)
+		last = (size_t)set->rows[last].next;
+	set->rows[last].next = (int32_t)row;
+	own->told = true;
+}
+
+static int make_rows(struct perfev_set *set, struct perfev_error *err)
+{
+	size_t i, count = set->members.plan.count;
+
+	set->rows = calloc(count + 1, sizeof(*set->rows));
+	if (!set->rows)
+		return error_memory(err);
+	for (i = 0; i < count; i++)
+		set_link_row(set, i);
+	return set_places_open(set) < 0 ? error_memory(err) : 0;
+}
+
+/* A child that was born between the opens of a group has a part of it, and then no answer is given for all. */
+static bool is_torn(const struct members *members)
+{
+	uint64_t words[READING_GROUP_WORDS];
+	size_t i;
+
+	for (i = 0; i < members->plan.count; i++) {
+		const struct perf_event_attr *attr = &members->items[members->plan.rows[i].event].attr;
+
+		if (members->fds[i] >= 0 && attr->inherit && attr->read_format & PERF_FORMAT_GROUP &&
+		    sys_read(members->fds[i], words, sizeof(words)) == -ECHILD)
+			return true;
+	}
+	return false;
+}
+
+static void set_formats(struct members *members)
+{
+	size_t i;
+
+	for (i = 0; i < members->count; i++) {
+		members->items[i].attr.read_format |= READING_FORMAT;
+		members->items[i].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+	}
+}
+
+static int open_members(struct perfev_set *set, struct perfev_target on, struct perfev_error *err)
+{
+	int r;
+
+	set_formats(&set->members);
+	set->how.group_reads = true;
+	r = members_open(&set->members, on, &set->how, err);
+	if (r < 0 || !is_torn(&set->members))
+		return r;
+	set_formats(&set->members);
+	set->how.group_reads = false;
+	return members_open(&set->members, on, &set->how, err);
+}
 
 int perfev_set_open(struct perfev_set **ret, const struct perfev_events *events,
 		    struct perfev_target on, const struct perfev_set_opts *opts,
 		    struct perfev_error *err)
 {
 	struct perfev_set_opts full;
-	struct members_opts how = {0};
 	struct perfev_set *set;
-	size_t i;
 	int r = opts_copy(&full, sizeof(full), opts, err);
 
 	if (r < 0)
 		return r;
-	how.may_drop = full.may_drop;
-	how.partial = full.partial;
 	set = calloc(1, sizeof(*set));
 	if (!set)
 		return error_memory(err);
+	set->how.may_drop = full.may_drop;
+	set->how.partial = full.partial;
 	r = members_init(&set->members, (const struct perfev_event *const *)events->items,
 			 events->leaders, events->count, err);
-	for (i = 0; r == 0 && i < set->members.count; i++) {
-		set->members.items[i].attr.read_format |= READING_FORMAT;
-		set->members.items[i].attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
-	}
 	set->opened_ms = sys_now_ms();
 	if (r == 0)
-		r = members_open(&set->members, on, &how, err);
+		r = open_members(set, on, err);
+	if (r == 0)
+		r = make_rows(set, err);
 	if (r < 0) {
 		perfev_set_close(set);
 		return r;
@@ -57,30 +118,25 @@ void perfev_set_close(struct perfev_set *set)
 	if (!set)
 		return;
 	members_close(&set->members);
+	set_places_close(set);
+	free(set->rows);
 	free(set);
 }
 
 int perfev_set_start(struct perfev_set *set, struct perfev_error *err)
 {
-	return members_control(&set->members, PERF_EVENT_IOC_ENABLE, "start", err);
+	int r = members_control(&set->members, PERF_EVENT_IOC_ENABLE, "start", err);
+
+	set->started = r == 0;
+	set_places_control(set, PERF_EVENT_IOC_ENABLE);
+	return r;
 }
 
 int perfev_set_stop(struct perfev_set *set, struct perfev_error *err)
 {
+	set->started = false;
+	set_places_control(set, PERF_EVENT_IOC_DISABLE);
 	return members_control(&set->members, PERF_EVENT_IOC_DISABLE, "stop", err);
-}
-
-/* An event of a cgroup that is running when it is opened counts right, but its times begin when the machine
- * did (Linux 6.18): what is more than can be is taken off both. */
-static void check_times(const struct perfev_set *set, struct perfev_reading *reading)
-{
-	uint64_t since = (uint64_t)(sys_now_ms() - set->opened_ms) * 1000000, excess;
-
-	if (reading->enabled_ns < since + 1000000000)
-		return;
-	excess = reading->enabled_ns - since;
-	reading->enabled_ns -= excess;
-	reading->running_ns -= excess < reading->running_ns ? excess : reading->running_ns;
 }
 
 int perfev_set_reset(struct perfev_set *set, struct perfev_error *err)
@@ -89,114 +145,15 @@ int perfev_set_reset(struct perfev_set *set, struct perfev_error *err)
 	size_t i;
 
 	for (i = 0; i < members->plan.count; i++) {
-		int r = members->fds[i] < 0 ? 0 : sys_ioctl(members->fds[i], PERF_EVENT_IOC_RESET, 0);
+		int r;
 
+		memset(&set->rows[i].earlier, 0, sizeof(set->rows[i].earlier));
+		r = members->fds[i] < 0 ? 0 : sys_ioctl(members->fds[i], PERF_EVENT_IOC_RESET, 0);
 		if (r < 0)
 			return error_errno(err, r, "cannot reset %s",
 					   members->items[members->plan.rows[i].event].name);
 	}
 	return 0;
-}
-
-int perfev_set_row_read(const struct perfev_set *set, size_t index, struct perfev_reading *ret,
-			struct perfev_error *err)
-{
-	const struct members *members = &set->members;
-	const struct member *member;
-	int r;
-
-	if (index >= members->plan.count)
-		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, index,
-				 "cannot read row %zu: the set has %zu", index, members->plan.count);
-	member = &members->items[members->plan.rows[index].event];
-	if (members->fds[index] < 0) {
-		memset(ret, 0, sizeof(*ret));
-		ret->status = PERFEV_NOT_SUPPORTED;
-		return 0;
-	}
-	r = reading_take(ret, members->fds[index], &member->attr);
-	if (r < 0)
-		return error_errno(err, r, "cannot read %s", member->name);
-	if (members->plan.cgroup)
-		check_times(set, ret);
-	else if (members->plan.rows[index].pid >= 0 && members->plan.rows[index].cpu >= 0)
-		reading_bind(ret);
-	return 0;
-}
-
-/* An event of which nothing was read yet. */
-static void begin_sum(const struct member *member, struct perfev_reading *ret)
-{
-	bool failed = member->error.code != 0;
-
-	memset(ret, 0, sizeof(*ret));
-	ret->status = failed ? PERFEV_NOT_SUPPORTED : PERFEV_NOT_COUNTED;
-	ret->why = failed	    ? (uint32_t)member->error.why
-		   : member->opened ? PERFEV_WHY_COUNTERS
-				    : PERFEV_WHY_NONE;
-}
-
-static void add_row(struct perfev_reading *sum, const struct perfev_reading *one)
-{
-	if (sum->status == PERFEV_NOT_COUNTED && one->status == PERFEV_NOT_COUNTED)
-		sum->why = one->why;
-	perfev_reading_add(sum, one);
-}
-
-static int check_count(const char *what, size_t count, size_t wanted, struct perfev_error *err)
-{
-	if (count == wanted)
-		return 0;
-	return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
-			 "cannot read %zu %s: the set has %zu", count, what, wanted);
-}
-
-int perfev_set_read(const struct perfev_set *set, struct perfev_reading *ret, size_t count,
-		    struct perfev_error *err)
-{
-	const struct members *members = &set->members;
-	size_t i;
-	int r = check_count("events", count, members->count, err);
-
-	for (i = 0; r == 0 && i < count; i++)
-		begin_sum(&members->items[i], &ret[i]);
-	for (i = 0; r == 0 && i < members->plan.count; i++) {
-		struct perfev_reading one;
-
-		if (members->fds[i] < 0)
-			continue;
-		r = perfev_set_row_read(set, i, &one, err);
-		if (r == 0)
-			add_row(&ret[members->plan.rows[i].event], &one);
-	}
-	return r;
-}
-
-int perfev_set_read_rows(const struct perfev_set *set, struct perfev_reading *ret, size_t count,
-			 struct perfev_error *err)
-{
-	size_t i;
-	int r = check_count("rows", count, set->members.plan.count, err);
-
-	for (i = 0; r == 0 && i < count; i++)
-		r = perfev_set_row_read(set, i, &ret[i], err);
-	return r;
-}
-
-void perfev_set_sum(const struct perfev_set *set, const struct perfev_reading *rows, int32_t tid,
-		    int32_t cpu, struct perfev_reading *ret)
-{
-	const struct members *members = &set->members;
-	size_t i;
-
-	for (i = 0; i < members->count; i++)
-		begin_sum(&members->items[i], &ret[i]);
-	for (i = 0; i < members->plan.count; i++) {
-		const struct plan_row *row = &members->plan.rows[i];
-
-		if (members->fds[i] >= 0 && (tid < 0 || row->pid == tid) && (cpu < 0 || row->cpu == cpu))
-			add_row(&ret[row->event], &rows[i]);
-	}
 }
 
 size_t perfev_set_row_count(const struct perfev_set *set)

@@ -27,6 +27,7 @@
 #define CAP_TRUE  CAP(1) /* before 3.12 bits 0 and 1 were something else, and not to be trusted */
 #define CAP_RDPMC CAP(2)
 #define CAP_TIME  CAP(3)
+#define CAP_ZERO  CAP(4)
 #define CAP_SHORT CAP(5)
 #define CAPS	  (CAP_TRUE | CAP_RDPMC | CAP_TIME | CAP_SHORT)
 
@@ -63,10 +64,28 @@ static inline uint64_t counter_value(const struct perf_event_mmap_page *page, ui
 	return (uint64_t)page->offset + (uint64_t)((int64_t)(raw << unreal) >> unreal);
 }
 
-/* False when the kernel has to be asked. */
-static inline bool read_page(const struct perf_event_mmap_page *page, struct perfev_reading *ret, bool narrow)
+/* As most kernels have them, of an event with the perf clock: to be compared in one go; or what is needed. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CAPS_USUAL (CAP_TRUE | CAP_RDPMC | CAP_TIME | CAP_ZERO)
+#define CAPS_FIRST UINT64_C(0xff)
+#else
+#define CAPS_USUAL (CAP_TRUE | CAP_RDPMC | CAP_TIME)
+#define CAPS_FIRST CAPS
+#endif
+
+/* Which pages a read takes. */
+enum kind { USUAL, WIDE, NARROW };
+
+static inline bool has_caps(uint64_t have, enum kind kind)
 {
-	const uint64_t needed = CAP_TRUE | CAP_RDPMC | CAP_TIME | (narrow ? CAP_SHORT : 0);
+	if (kind == USUAL)
+		return (have & CAPS_FIRST) == CAPS_USUAL;
+	return (have & CAPS) == (CAP_TRUE | CAP_RDPMC | CAP_TIME | (kind == NARROW ? CAP_SHORT : 0));
+}
+
+/* False when the kernel has to be asked. */
+static inline bool read_page(const struct perf_event_mmap_page *page, struct perfev_reading *ret, enum kind kind)
+{
 	uint64_t enabled, running;
 	uint32_t number, before;
 
@@ -74,12 +93,12 @@ static inline bool read_page(const struct perf_event_mmap_page *page, struct per
 		COMPILER_BARRIER(); /* or what the loop ended with would be taken for what it begins with */
 		before = page->lock & ~1u;
 		BARRIER();
-		if ((page->capabilities & CAPS) != needed ||
+		if (!has_caps(page->capabilities, kind) ||
 		    __builtin_sub_overflow(once(&page->index), 1u, &number))
 			return false;
 		ret->count = counter_value(page, number);
 		running = page->time_offset +
-			  counters_scale(cycles_now(page, narrow), page->time_mult, page->time_shift);
+			  counters_scale(cycles_now(page, kind == NARROW), page->time_mult, page->time_shift);
 		enabled = page->time_enabled + running;
 		running += page->time_running;
 		ret->enabled_ns = enabled;
@@ -101,11 +120,13 @@ static inline int finish(struct perfev_reading *ret)
 __attribute__((noinline)) static int read_otherwise(const struct perfev_counter *counter,
 						    struct perfev_reading *ret, struct perfev_error *err)
 {
-	if (COUNTERS_READABLE && counter->thread == counter_thread() && read_page(counter->page, ret, true))
-		return finish(ret);
-	if (COUNTERS_READABLE && counter->bound_thread == counter_thread() &&
-	    (read_page(counter->page, ret, false) || read_page(counter->page, ret, true))) {
-		reading_bind(ret);
+	const void *thread = counter_thread();
+	bool bound = counter->bound_thread == thread;
+
+	if (COUNTERS_READABLE && (bound || counter->thread == thread) &&
+	    (read_page(counter->page, ret, WIDE) || read_page(counter->page, ret, NARROW))) {
+		if (bound)
+			reading_bind(ret);
 		return finish(ret);
 	}
 	return perfev_counter_read(counter, ret, err);
@@ -118,7 +139,9 @@ __attribute__((optimize("omit-frame-pointer")))
 int perfev_counter_read_fast(const struct perfev_counter *counter, struct perfev_reading *ret,
 			     struct perfev_error *err)
 {
-	if (COUNTERS_READABLE && counter->thread == counter_thread() && read_page(counter->page, ret, false))
+	const struct counter_paged *paged = (const void *)counter;
+
+	if (COUNTERS_READABLE && counter->thread == counter_thread() && read_page(&paged->page, ret, USUAL))
 		return finish(ret);
 	return read_otherwise(counter, ret, err);
 }

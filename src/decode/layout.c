@@ -107,6 +107,48 @@ static void add_sample_step(struct perfev_layout *layout, uint8_t row, bool *fix
 	*at = (uint16_t)(*at + 8);
 }
 
+static void add_word(struct perfev_layout *layout, uint16_t to)
+{
+	struct layout_run run = {layout->flat_size, to, 8};
+	struct layout_run *last = layout->run_count ? &layout->runs[layout->run_count - 1] : NULL;
+
+	layout->flat_size = (uint16_t)(layout->flat_size + 8);
+	if (last && last->from + last->size == run.from && last->to + last->size == run.to)
+		last->size = (uint16_t)(last->size + 8);
+	else
+		layout->runs[layout->run_count++] = run;
+}
+
+/* The counts of one event. */
+static const struct {
+	uint64_t bit; /* PERF_FORMAT_*; 0: always */
+	uint16_t to;
+} read_fields[] = {
+	{0, TO(read.count)},
+	{PERF_FORMAT_TOTAL_TIME_ENABLED, TO(read.enabled_ns)},
+	{PERF_FORMAT_TOTAL_TIME_RUNNING, TO(read.running_ns)},
+	{PERF_FORMAT_ID, TO(read.id)},
+	{PERF_FORMAT_LOST, TO(read.lost)},
+};
+
+/* What a record of this host's byte order is copied by. */
+static void place_runs(struct perfev_layout *layout)
+{
+	uint64_t format = layout->attr.read_format;
+	size_t i;
+
+	layout->flat_size = sizeof(struct perf_event_header);
+	for (i = 0; i < layout->fixed_count; i++)
+		add_word(layout, layout->steps[i].to);
+	layout->flat_count = layout->fixed_count;
+	if (!(layout->present & PERF_SAMPLE_READ) || format & PERF_FORMAT_GROUP)
+		return;
+	layout->flat_count++;
+	for (i = 0; i < sizeof(read_fields) / sizeof(read_fields[0]); i++)
+		if (!read_fields[i].bit || format & read_fields[i].bit)
+			add_word(layout, read_fields[i].to);
+}
+
 static void place_sample(struct perfev_layout *layout)
 {
 	uint16_t at = sizeof(struct perf_event_header);
@@ -118,6 +160,7 @@ static void place_sample(struct perfev_layout *layout)
 			add_sample_step(layout, row, &fixed, &at);
 	layout->fixed_size = at;
 	layout->id_present = layout->attr.sample_type & LAYOUT_ID_BITS;
+	place_runs(layout);
 }
 
 static void place_trailer(struct perfev_layout *layout)

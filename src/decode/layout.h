@@ -46,7 +46,13 @@ struct layout_step {
 	uint8_t row; /* in sample_fields */
 };
 
+/* Fields that follow each other in the record and in struct perfev_sample: whole words. */
+struct layout_run {
+	uint16_t from, to, size;
+};
+
 #define LAYOUT_STEPS   26
+#define LAYOUT_RUNS    14 /* one of each word that has a fixed place: 9 fields, 5 of READ */
 #define LAYOUT_ID_BITS                                                                        \
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |        \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
@@ -66,8 +72,12 @@ struct perfev_layout {
 	uint8_t trailer_count;
 	uint8_t id_count;
 	uint8_t fixed_count;
-	uint8_t step_count; /* fixed ones included */
+	uint8_t flat_count; /* fixed ones, and READ when that is of fixed size too */
+	uint8_t step_count; /* flat ones included */
+	uint8_t run_count;
+	uint16_t flat_size;
 	struct layout_step steps[LAYOUT_STEPS];
+	struct layout_run runs[LAYOUT_RUNS]; /* of the flat ones */
 	struct layout_step trailer[6]; /* from: offset in the trailer; to: in struct perfev_id */
 	struct layout_step ids[7];     /* the same of a sample */
 };

@@ -14,6 +14,7 @@
 #include "base/load.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #define HEADER sizeof(struct perf_event_header)
 
@@ -58,6 +59,33 @@ int perfev_record_from_bytes(struct perfev_record *ret, struct perfev_bytes byte
 				 "cannot read a record of type %u: it needs %u bytes and %zu remain",
 				 ret->type, ret->size, bytes.size);
 	return 0;
+}
+
+/* In one block: the struct, the bytes of the record, those that follow it. */
+int perfev_record_copy(struct perfev_record **ret, const struct perfev_record *record, struct perfev_error *err)
+{
+	size_t size = record->size, tail = record->tail.size;
+	struct perfev_record *copy =
+		tail > SIZE_MAX - size - sizeof(*copy) ? NULL : malloc(sizeof(*copy) + size + tail);
+	unsigned char *bytes = (unsigned char *)(copy + 1);
+
+	if (!copy)
+		return error_memory(err);
+	*copy = *record;
+	memcpy(bytes, record->data, size);
+	copy->data = bytes;
+	if (tail) {
+		memcpy(bytes + size, record->tail.data, tail);
+		copy->tail.data = bytes + size;
+	}
+	copy->flags |= PERFEV_RECORD_STABLE;
+	*ret = copy;
+	return 0;
+}
+
+void perfev_record_free(struct perfev_record *record)
+{
+	free(record);
 }
 
 static bool walk_take(struct walk *w, size_t size, const unsigned char **ret)

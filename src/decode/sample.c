@@ -311,6 +311,20 @@ static bool take_chain(struct cursor *c, struct perfev_u64s *ret)
 	return take_u64(c, &count) && take_words(c, count, ret);
 }
 
+/* Some words, in moves of constant size, the last of which may begin before the one before it ends. */
+static void copy_run(unsigned char *to, const unsigned char *from, size_t size)
+{
+	size_t at;
+
+	if (size < 16) {
+		memcpy(to, from, 8);
+		return;
+	}
+	for (at = 0; at + 16 < size; at += 16)
+		memcpy(to + at, from + at, 16);
+	memcpy(to + size - 16, from + size - 16, 16);
+}
+
 /* One word that is a field, or two. */
 static void copy_word(void *to, const unsigned char *from, const struct layout_step *step, bool swap)
 {
@@ -377,7 +391,7 @@ static int cut_short(const struct perfev_record *record, const char *field, stru
 			 (unsigned long long)record->offset, field, record->size);
 }
 
-/* Decodes field by field, to find the one that does not fit. */
+/* Decodes field by field: in the other byte order, or to find the field that does not fit. */
 static int decode_slowly(struct perfev_sample *ret, const struct perfev_record *record,
 			 const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -387,19 +401,36 @@ static int decode_slowly(struct perfev_sample *ret, const struct perfev_record *
 			   record->flags & PERFEV_RECORD_SWAPPED};
 	unsigned bad = take_steps(&c, layout, 0, ret), i;
 
+	ret->present = layout->present;
+	if (bad == layout->step_count)
+		return 0;
 	ret->present = 0;
 	for (i = 0; i < bad; i++)
 		ret->present |= sample_fields[layout->steps[i].row].bit;
-	if (bad == layout->step_count)
-		return 0;
 	return cut_short(record, sample_fields[layout->steps[bad].row].name, err);
+}
+
+/* Of this host's byte order: fields that have a fixed place, READ among them. */
+static void copy_runs(struct perfev_sample *ret, const unsigned char *data, const struct perfev_layout *layout)
+{
+	unsigned i;
+
+	for (i = 0; i < layout->run_count; i++) {
+		const struct layout_run *run = &layout->runs[i];
+
+		copy_run((unsigned char *)ret + run->to, data + run->from, run->size);
+	}
+	if (layout->flat_count > layout->fixed_count) {
+		ret->read.present = layout->attr.read_format;
+		ret->read.members = 1;
+		ret->read.stride = 0;
+	}
 }
 
 int perfev_sample_decode(struct perfev_sample *ret, const struct perfev_record *record,
 			 const struct perfev_layout *layout, struct perfev_error *err)
 {
 	const unsigned char *data = record->data;
-	bool swap = record->flags & PERFEV_RECORD_SWAPPED;
 	struct cursor c;
 	unsigned i;
 
@@ -408,14 +439,13 @@ int perfev_sample_decode(struct perfev_sample *ret, const struct perfev_record *
 				 "cannot decode the record as a sample: it is of type %u%s",
 				 record->type, layout ? "" : ", and no layout was given");
 	ret->misc = record->misc;
-	if (record->size < layout->fixed_size)
+	if (record->flags & PERFEV_RECORD_SWAPPED || record->size < layout->flat_size)
 		return decode_slowly(ret, record, layout, err);
-	for (i = 0; i < layout->fixed_count; i++)
-		copy_word(ret, data + layout->steps[i].from, &layout->steps[i], swap);
-	c.at = data + layout->fixed_size;
-	c.left = record->size - layout->fixed_size;
-	c.swap = swap;
-	for (; i < layout->step_count; i++)
+	copy_runs(ret, data, layout);
+	c.at = data + layout->flat_size;
+	c.left = record->size - layout->flat_size;
+	c.swap = false;
+	for (i = layout->flat_count; i < layout->step_count; i++)
 		if (!take_step(&c, layout, i, ret))
 			return decode_slowly(ret, record, layout, err);
 	ret->present = layout->present;

@@ -36,6 +36,7 @@ struct reader_loss {
 	struct map numbers; /* of a ring: its index */
 	struct map ids;	    /* the number of its ring */
 	uint64_t samples;
+	uint64_t filtered;
 	uint64_t somewhere; /* counted, and nothing says in which ring */
 	bool exact;
 };

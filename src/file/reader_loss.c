@@ -84,6 +84,10 @@ int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *r
 		ring->said += any.as.lost.lost;
 		return 0;
 	}
+	if (record->misc & PERFEV_MISC_LOST_BY_BPF) {
+		reader->loss.filtered += any.as.lost_samples.lost;
+		return 0;
+	}
 	if (!(any.as.trailer.present & PERF_SAMPLE_TIME) || any.as.trailer.time) {
 		reader->loss.samples += any.as.lost_samples.lost;
 		return 0;
@@ -107,6 +111,7 @@ void perfev_reader_loss(const struct perfev_reader *reader, struct perfev_loss *
 	memset(ret, 0, sizeof(*ret));
 	ret->exact = reader->loss.exact;
 	ret->samples = reader->loss.samples;
+	ret->filtered = reader->loss.filtered;
 	for (i = 0; i < reader->loss.count; i++) {
 		const struct reader_ring *ring = &reader->loss.rings[i];
 

@@ -99,6 +99,21 @@ int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 	return 0;
 }
 
+int sys_pages(void **ret, size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return -errno;
+	*ret = at;
+	return 0;
+}
+
+int sys_mmap_over(void *at, size_t size, int fd)
+{
+	return mmap(at, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ? -errno : 0;
+}
+
 int sys_munmap(void *at, size_t size)
 {
 	return at && munmap(at, size) < 0 ? -errno : 0;

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """perfev record: targets, rates, what the file holds, and that it is whole whatever ends the recorder."""
+import os
+import pathlib
 import signal
 import struct
 import subprocess
+import sys
 import time
 
 import cli
-from cli import BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, perfev, stats
+from cli import BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, perfev, run, stats
 
 
 def record(folder, *words, name="a.data", **more):
@@ -161,6 +164,36 @@ def test_lost_records_are_counted_and_shown():
         others = counts["TOTAL"] - counts["SAMPLE"]  # lost records may be of any kind
         total = counts["SAMPLE"] + report["lost"]
         expect(faults - 20 <= total <= faults + 20 + others, f"{counts} + {report['lost']}, {faults} faults")
+
+
+def may_be_first():
+    return run(sys.executable, "-c", "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))").code == 0
+
+
+def test_a_recorder_that_was_too_late_comes_first():
+    """When a ring has overflowed, it asks for real-time priority; its command never has it."""
+    if not may_be_first():
+        raise Skip("this user may not have real-time priority")
+    policies = set()
+    with Folder() as folder:
+        recorder = subprocess.Popen([cli.PERFEV, "record", "-e", "page-faults:u", "-c", "1", "-m", "1", "-o",
+                                     folder / "perf.data", "--", BURN, "touch", "100000"], stderr=subprocess.DEVNULL)
+        time.sleep(0.02)
+        while recorder.poll() is None:
+            recorder.send_signal(signal.SIGSTOP)
+            time.sleep(0.02)
+            recorder.send_signal(signal.SIGCONT)
+            time.sleep(0.005)
+            try:
+                children = pathlib.Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+                policies |= {("command", os.sched_getscheduler(int(child))) for child in children}
+                policies.add(("recorder", os.sched_getscheduler(recorder.pid)))
+            except (ProcessLookupError, FileNotFoundError):
+                pass
+        expect(recorder.returncode == 0, recorder.returncode)
+    forked = getattr(os, "SCHED_RESET_ON_FORK", 0x40000000)
+    expect(("recorder", os.SCHED_FIFO | forked) in policies, policies)
+    expect(all(policy == os.SCHED_OTHER for who, policy in policies if who == "command"), policies)
 
 
 def test_stdout():

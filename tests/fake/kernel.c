@@ -201,6 +201,20 @@ static int check_group(const struct fake_event *event)
 	return leader->group_fd != -1 || leader->pid != event->pid || leader->cpu != event->cpu ? -EINVAL : 0;
 }
 
+static int set_output(struct fake_event *event, int target_fd)
+{
+	const struct fake_event *target = fake_event_of(target_fd);
+
+	if (!target)
+		return -EBADF;
+	if (!target->page || event->page || target == event || event->cpu != target->cpu ||
+	    (event->cpu == -1 && event->pid != target->pid) ||
+	    event->attr.use_clockid != target->attr.use_clockid)
+		return -EINVAL;
+	event->output = target_fd;
+	return 0;
+}
+
 int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
 			unsigned long flags)
 {
@@ -215,7 +229,7 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	memcpy(&event->attr, attr, sizeof(*attr));
 	event->pid = pid;
 	event->cpu = cpu;
-	event->group_fd = group_fd;
+	event->group_fd = flags & PERF_FLAG_FD_NO_GROUP ? -1 : group_fd;
 	event->flags = flags;
 	event->output = -1;
 	event->fd = EVENT_FD + fake.event_count;
@@ -224,6 +238,8 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	r = fake.on_open ? fake.on_open(event, attr) : 0;
 	if (r == 0)
 		r = pid == -1 && cpu == -1 ? -EINVAL : check_group(event);
+	if (r == 0 && flags & PERF_FLAG_FD_OUTPUT)
+		r = set_output(event, group_fd);
 	if (r == 0 && fake.open_files_max && fake.opened - fake.closed >= fake.open_files_max)
 		r = -EMFILE;
 	if (r < 0)
@@ -232,20 +248,6 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	fake.event_count++;
 	fake.opened++;
 	return event->fd;
-}
-
-static int set_output(struct fake_event *event, int target_fd)
-{
-	const struct fake_event *target = fake_event_of(target_fd);
-
-	if (!target)
-		return -EBADF;
-	if (!target->page || event->page || target == event || event->cpu != target->cpu ||
-	    (event->cpu == -1 && event->pid != target->pid) ||
-	    event->attr.use_clockid != target->attr.use_clockid)
-		return -EINVAL;
-	event->output = target_fd;
-	return 0;
 }
 
 /* Of every member of the event's group: @request, which is one of the three that know the flag. */
@@ -400,20 +402,19 @@ int sys_task_events(bool enable)
 	return fake.all_result;
 }
 
-int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
+/* @at: NULL where the kernel chooses. */
+static int map_event(struct fake_event *event, void *at, size_t size, bool writable)
 {
-	struct fake_event *event = fake_event_of(fd);
 	size_t bytes = size - FAKE_PAGE;
 	int r;
 
-	if (!event || offset || event->page || event->output >= 0 || size < FAKE_PAGE ||
-	    (bytes & (bytes - 1)) || (event->attr.inherit && event->cpu == -1) ||
-	    (bytes && writable == (bool)event->attr.write_backward))
+	if (!event || event->page || event->output >= 0 || size < FAKE_PAGE || (bytes & (bytes - 1)) ||
+	    (event->attr.inherit && event->cpu == -1) || (bytes && writable == (bool)event->attr.write_backward))
 		return -EINVAL;
 	r = fake.on_map ? fake.on_map(event, size) : 0;
 	if (r < 0)
 		return r;
-	event->page = aligned_alloc(FAKE_PAGE, size);
+	event->page = at ? at : aligned_alloc(FAKE_PAGE, size);
 	if (!event->page)
 		return -ENOMEM;
 	memset(event->page, 0, size);
@@ -422,7 +423,46 @@ int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 	event->page->data_offset = FAKE_PAGE;
 	event->page->data_size = bytes;
 	fake.maps++;
-	*ret = event->page;
+	return 0;
+}
+
+int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
+{
+	struct fake_event *event = fake_event_of(fd);
+	int r = offset ? -EINVAL : map_event(event, NULL, size, writable);
+
+	if (r == 0)
+		*ret = event->page;
+	return r;
+}
+
+int sys_pages(void **ret, size_t size)
+{
+	*ret = aligned_alloc(FAKE_PAGE, size);
+	if (!*ret)
+		return -ENOMEM;
+	memset(*ret, 0, size);
+	fake.maps++;
+	return 0;
+}
+
+int sys_mmap_over(void *at, size_t size, int fd)
+{
+	return map_event(fake_event_of(fd), at, size, false);
+}
+
+/* Pages, and the events' that were put over them. */
+static int unmap_pages(char *at, size_t size)
+{
+	int i;
+
+	for (i = 0; i < fake.event_count; i++)
+		if ((char *)fake.events[i].page >= at && (char *)fake.events[i].page < at + size) {
+			fake.events[i].page = NULL;
+			fake.unmaps++;
+		}
+	fake.unmaps++;
+	free(at);
 	return 0;
 }
 
@@ -439,7 +479,7 @@ int sys_munmap(void *at, size_t size)
 			fake.unmaps++;
 			return 0;
 		}
-	abort(); /* what was not mapped */
+	return unmap_pages(at, size);
 }
 
 size_t sys_page_size(void)
@@ -463,6 +503,7 @@ static ssize_t read_event(const struct fake_event *event, void *buffer, size_t s
 {
 	uint64_t words[3 + 3 * 80], format = event->attr.read_format;
 	const bool group = format & PERF_FORMAT_GROUP;
+	const struct fake_event *leader = event->group_fd < 0 ? event : fake_event_of(event->group_fd);
 	size_t n = 1;
 	int i;
 
@@ -476,7 +517,7 @@ static ssize_t read_event(const struct fake_event *event, void *buffer, size_t s
 	for (i = 0; group && i < fake.event_count; i++) {
 		const struct fake_event *one = &fake.events[i];
 
-		if (one->open && (one == event || one->group_fd == event->fd)) {
+		if (one->open && (one == leader || one->group_fd == leader->fd)) { /* any member tells all */
 			n += put_count(words + n, one, format);
 			words[0]++;
 		}

@@ -2,6 +2,8 @@
 /* Counters and sets on this kernel's software events: exact where the event is. */
 #include "live.h"
 
+#include <perfev/raw.h>
+
 #include <pthread.h>
 #include <sched.h>
 
@@ -182,6 +184,44 @@ static void test_partial_set(void **state)
 	perfev_events_free(events);
 }
 
+/* Two events and one ring: the second writes there from the first sample on, in no group. */
+static void test_output_of_another(void **state)
+{
+	struct perfev_counter_opts opts = {.size = sizeof(opts)};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 8 * page, records = 0;
+	struct perf_event_mmap_page *ring;
+	struct perfev_counter *first, *second;
+	const unsigned char *data;
+	struct perfev_event *event;
+	uint64_t at = 0;
+
+	(void)state;
+	assert_works(perfev_event_parse(&event, "minor-faults/period=1/u", &err));
+	perfev_event_attr(event)->sample_type = PERF_SAMPLE_ID;
+	assert_works(perfev_counter_open(&first, event, perfev_on_self(), NULL, &err));
+	opts.output = first;
+	assert_fails(perfev_counter_open(&second, event, perfev_on_self(), &opts, &err), EINVAL);
+	assert_says("the other has no ring");
+	assert_works(perfev_raw_mmap(&ring, perfev_counter_fd(first), size, true));
+	assert_works(perfev_counter_open(&second, event, perfev_on_self(), &opts, &err));
+	assert_works(perfev_counter_start(second, &err));
+	touch_pages(20);
+	assert_works(perfev_counter_stop(second, &err));
+	data = (const unsigned char *)ring + page;
+	for (; at < ring->data_head; records++) {
+		struct perf_event_header header;
+
+		memcpy(&header, data + at, sizeof(header));
+		assert_int_equal(header.type, PERF_RECORD_SAMPLE);
+		at += header.size;
+	}
+	assert_int_equal(records, 20);
+	assert_works(perfev_raw_munmap(ring, size));
+	perfev_counter_close(second);
+	perfev_counter_close(first);
+	perfev_event_free(event);
+}
+
 static void test_descriptors_are_closed_on_exec(void **state)
 {
 	struct perfev_counter *counter = open_counter("page-faults:u");
@@ -212,6 +252,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_targets_that_need_a_set),
 	cmocka_unit_test(test_a_process_with_threads),
 	cmocka_unit_test(test_partial_set),
+	cmocka_unit_test(test_output_of_another),
 	cmocka_unit_test(test_descriptors_are_closed_on_exec),
 	cmocka_unit_test(test_nothing_is_left_behind),
 };

@@ -6,9 +6,12 @@
  */
 #include "live.h"
 
+#include <perfev/set.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <time.h>
 
 static struct perfev_error err;
 
@@ -128,6 +131,80 @@ static void test_cpu_taken_offline(void **state)
 	assert_works(open_one("cpu-clock", perfev_on_cpu(1), NULL, NULL));
 }
 
+static bool set_online(const char *text)
+{
+	return write_file("/sys/devices/system/cpu/cpu1/online", text);
+}
+
+static void wait_ms(unsigned ms)
+{
+	const struct timespec pause = {0, (long)ms * 1000000};
+
+	nanosleep(&pause, NULL);
+}
+
+/* The counts and time of row @index, which is of CPU 1. */
+static uint64_t time_there(const struct perfev_set *set, size_t index, uint64_t *count)
+{
+	struct perfev_reading reading;
+	struct perfev_set_row row;
+
+	assert_true(perfev_set_row_at(set, index, &row));
+	assert_int_equal(row.cpu, 1);
+	assert_works(perfev_set_row_read(set, index, &reading, &err));
+	assert_int_equal(reading.status, PERFEV_COUNTED);
+	*count = reading.count;
+	return reading.enabled_ns;
+}
+
+/* What a CPU counted is kept while it is offline; back, it counts only in events that are opened anew. */
+static void test_events_after_a_cpu_is_back(void **state)
+{
+	uint64_t before, then, after, count[3];
+	struct perfev_events *events;
+	struct perfev_set *set;
+	size_t i;
+
+	(void)state;
+	may_change();
+	assert_works(perfev_events_parse(&events, "{cpu-clock,context-switches},cpu-clock", &err));
+	assert_works(perfev_set_open(&set, events, perfev_on_all_cpus(), NULL, &err));
+	perfev_events_free(events);
+	if (perfev_set_row_count(set) < 6)
+		SKIP("this machine has one CPU");
+	assert_works(perfev_set_start(set, &err));
+	wait_ms(20);
+	assert_int_equal(perfev_set_revive(set, &err), 0);
+	if (!set_online("0"))
+		SKIP("CPU 1 cannot be taken offline");
+	before = time_there(set, 3, &count[0]);
+	assert_true(before > 0);
+	wait_ms(20);
+	assert_int_equal(perfev_set_revive(set, &err), 0);
+	assert_true(set_online("1"));
+	wait_ms(20);
+	then = time_there(set, 3, &count[1]);
+	assert_int_equal(then, before); /* the kernel's rule that this is all about */
+	assert_int_equal(count[1], count[0]);
+	assert_int_equal(perfev_set_revive(set, &err), 3);
+	wait_ms(50);
+	after = time_there(set, 3, &count[2]);
+	assert_true(after > then && count[2] > count[1]);
+	assert_true(time_there(set, 4, &count[2]) > then); /* of its group */
+	assert_true(time_there(set, 5, &count[2]) > then);
+	assert_int_equal(perfev_set_revive(set, &err), 0);
+	for (i = 0; i < 2; i++) { /* off and on between two looks */
+		assert_true(set_online("0") && set_online("1"));
+		wait_ms(20);
+		assert_int_equal(perfev_set_revive(set, &err), 0); /* its time went on since the last look */
+		wait_ms(20);
+		assert_int_equal(perfev_set_revive(set, &err), 3);
+		wait_ms(20);
+		assert_int_equal(perfev_set_revive(set, &err), 0);
+	}
+	perfev_set_close(set);
+}
+
 /* ---- probes in the kernel ------------------------------------------------------------------------------------- */
 
 static void ask_20_times(void)
@@ -198,6 +275,7 @@ static void test_probes_in_the_kernel(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_level_3),
 	cmocka_unit_test(test_cpu_taken_offline),
+	cmocka_unit_test(test_events_after_a_cpu_is_back),
 	cmocka_unit_test(test_probes_in_the_kernel),
 };
 

@@ -6,8 +6,11 @@
  */
 #include "live.h"
 
+#include <perfev/set.h>
+
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 
 static struct perfev_error err;
 
@@ -110,6 +113,52 @@ static void test_events_that_take_turns(void **state)
 	assert_in_range(sum, whole.count * MANY / 100 * 95, whole.count * MANY / 100 * 105);
 	if (!shared)
 		SKIP("this CPU has counters for all of them");
+}
+
+/* A thread's events that are bound to a CPU: the kernel's times do not tell their turns, a set does; on the other CPU,
+ * where it is for half of the time, nothing is counted. */
+static void test_turns_where_a_thread_is_bound(void **state)
+{
+	struct perfev_events *events;
+	struct perfev_reading r[MANY + 1];
+	struct perfev_set *set;
+	char text[MANY * 16] = "cycles:uD";
+	uint64_t scaled;
+	unsigned cpu;
+	int i;
+
+	(void)state;
+	need(PERFEV_CAN_HARDWARE);
+	if (!counts_twice())
+		SKIP("this PMU counts an event on one counter only");
+	for (i = 0; i < MANY; i++)
+		strcat(text, ",cycles:u");
+	assert_works(perfev_events_parse(&events, text, &err));
+	assert_works(perfev_set_open(&set, events, perfev_on_task_cpu(0, 0), NULL, &err));
+	perfev_events_free(events);
+	assert_works(perfev_set_start(set, &err));
+	for (cpu = 0; cpu < 2; cpu++) { /* half of the time elsewhere */
+		cpu_set_t cpus;
+
+		CPU_ZERO(&cpus);
+		CPU_SET(cpu, &cpus);
+		if (sched_setaffinity(0, sizeof(cpus), &cpus) == 0)
+			burn_ms(400);
+	}
+	assert_works(perfev_set_stop(set, &err));
+	assert_works(perfev_set_read(set, r, MANY + 1, &err));
+	assert_int_equal(r[0].status, PERFEV_COUNTED);
+	assert_int_equal(r[0].enabled_ns, r[0].running_ns); /* always had a counter */
+	print_message("%llu of %llu ns, by the bound one\n", (unsigned long long)r[1].running_ns,
+		      (unsigned long long)r[1].enabled_ns);
+	if (r[1].running_ns == r[1].enabled_ns)
+		SKIP("this CPU has counters for all of them");
+	for (i = 1; i <= MANY; i++) {
+		assert_in_range(r[i].enabled_ns, r[0].enabled_ns - 20000000, r[0].enabled_ns + 20000000);
+		assert_true(perfev_reading_scaled(&r[i], &scaled));
+		assert_in_range(scaled, r[0].count / 20 * 19, r[0].count / 20 * 21);
+	}
+	perfev_set_close(set);
 }
 
 /* The first that does not fit says so; when another goes away, starting it is enough. */
@@ -404,6 +453,7 @@ static void test_both_ways_are_equal(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_events_that_take_turns),
+	cmocka_unit_test(test_turns_where_a_thread_is_bound),
 	cmocka_unit_test(test_pinned_that_do_not_fit),
 	cmocka_unit_test(test_a_pinned_group_that_does_not_fit),
 	cmocka_unit_test(test_members_are_of_the_same_time),

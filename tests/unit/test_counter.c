@@ -306,6 +306,7 @@ static void test_programs(void **state)
 
 static void test_rings(void **state)
 {
+	struct perfev_counter_opts opts = {.size = sizeof(opts)};
 	struct perf_event_mmap_page *page;
 	struct perfev_counter *other;
 
@@ -332,6 +333,15 @@ static void test_rings(void **state)
 	assert_fails(perfev_counter_set_output(other, NULL, &err), EBADF);
 	assert_int_equal(err.why, PERFEV_WHY_UNSUPPORTED);
 	perfev_counter_close(other);
+
+	opts.output = counter; /* from the first, in no group */
+	assert_works(perfev_counter_open(&other, event, perfev_on_self(), &opts, &err));
+	assert_int_equal(opened()->output, perfev_counter_fd(counter));
+	assert_int_equal(opened()->flags, PERF_FLAG_FD_CLOEXEC | PERF_FLAG_FD_OUTPUT | PERF_FLAG_FD_NO_GROUP);
+	assert_int_equal(opened()->group_fd, -1);
+	perfev_counter_close(other);
+	assert_fails(perfev_counter_open(&other, event, perfev_on_task(9), &opts, &err), EINVAL);
+	assert_says("redirect the output of page-faults: it counts another thread");
 
 	assert_works(perfev_counter_open(&other, event, perfev_on_task(9), NULL, &err));
 	assert_fails(perfev_counter_set_output(other, counter, &err), EINVAL);

@@ -236,6 +236,15 @@ static void put_lost(uint32_t type, uint64_t lost, uint64_t time, uint32_t cpu, 
 	end_record(&bytes, at);
 }
 
+/* Of the record that was put last: 40 bytes. */
+static void patch_misc(uint16_t misc)
+{
+	unsigned char *at = bytes.data + bytes.size - 40 + 4;
+
+	at[0] = (unsigned char)(bytes.big ? misc >> 8 : misc);
+	at[1] = (unsigned char)(bytes.big ? misc : misc >> 8);
+}
+
 static void begin_stream(void)
 {
 	size_t at;
@@ -293,6 +302,13 @@ static void test_losses(void **state)
 		loss = read_loss();
 		assert_int_equal(loss.records, 11);
 		assert_int_equal(loss.samples, 9);
+		assert_false(loss.exact);
+		/* what a BPF program filtered is no loss */
+		put_lost(PERF_RECORD_LOST_SAMPLES, 400, 0, 2, 50);
+		patch_misc(PERFEV_MISC_LOST_BY_BPF);
+		loss = read_loss();
+		assert_int_equal(loss.filtered, 400);
+		assert_int_equal(loss.records, 11);
 		assert_false(loss.exact);
 		/* counts, which recorders put at the end, without a time */
 		put_lost(PERF_RECORD_LOST_SAMPLES, 8, 0, 2, 50);

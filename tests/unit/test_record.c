@@ -441,7 +441,44 @@ static void test_unknown_read_format(void **state)
 	perfev_layout_free(layout);
 }
 
+/* A copy stays what it was when the bytes that it was made of are gone. */
+static void test_owned_copy(void **state)
+{
+	unsigned char bytes[24] = {0}, tail[5] = "tail";
+	struct perf_event_header header = {PERF_RECORD_FORK, 3, 24};
+	struct perfev_record record, *copy;
+
+	(void)state;
+	memcpy(bytes, &header, sizeof(header));
+	bytes[20] = 77;
+	assert_works(perfev_record_from_bytes(&record, (struct perfev_bytes){bytes, sizeof(bytes)}, 0, &err));
+	record.offset = 99;
+	record.tail.data = tail;
+	record.tail.size = sizeof(tail);
+	assert_works(perfev_record_copy(&copy, &record, &err));
+	memset(bytes, 0xff, sizeof(bytes));
+	memset(tail, 0xff, sizeof(tail));
+	assert_int_equal(copy->type, PERF_RECORD_FORK);
+	assert_int_equal(copy->misc, 3);
+	assert_int_equal(copy->size, 24);
+	assert_int_equal(copy->offset, 99);
+	assert_true(copy->flags & PERFEV_RECORD_STABLE);
+	assert_memory_equal(copy->data, &header, sizeof(header));
+	assert_int_equal(((const unsigned char *)copy->data)[20], 77);
+	assert_memory_equal(copy->tail.data, "tail", 5);
+	perfev_record_free(copy);
+	record.tail.size = 0;
+	record.tail.data = NULL;
+	assert_works(perfev_record_copy(&copy, &record, &err));
+	assert_null(copy->tail.data);
+	perfev_record_free(copy);
+	perfev_record_free(NULL);
+	record.tail.size = SIZE_MAX - 8;
+	assert_fails(perfev_record_copy(&copy, &record, &err), ENOMEM);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test(test_owned_copy),
 	cmocka_unit_test(test_all_types),
 	cmocka_unit_test(test_texts_without_end),
 	cmocka_unit_test(test_counts_that_lie),

@@ -184,6 +184,53 @@ static void test_events_that_do_not_fit(void **state)
 	assert_true(value.count > 30); /* estimated for all the time */
 }
 
+/* Two counters: no third event of a group. */
+static int two_counters(struct fake_event *event, struct perf_event_attr *attr)
+{
+	int i, members = 1;
+
+	(void)attr;
+	for (i = 0; i < fake.event_count; i++)
+		members += fake.events[i].open && fake.events[i].group_fd == event->group_fd;
+	return event->group_fd >= 0 && members > 1 ? -EINVAL : 0;
+}
+
+static int leader_of(uint64_t config)
+{
+	int i;
+
+	for (i = 0; i < fake.event_count; i++)
+		if (fake.events[i].open && fake.events[i].attr.config == config)
+			return fake.events[i].group_fd >= 0 ? fake.events[i].group_fd : fake.events[i].fd;
+	return -1;
+}
+
+/* What stands in braces is on the PMU together, so that its ratios are of one time. */
+static void test_braces_stay_together(void **state)
+{
+	int i;
+
+	(void)state;
+	fake_file("/sys/bus/event_source/devices/cpu/type", "4\n");
+	fake.on_open = two_counters;
+	assert_works(open_them("cycles,{instructions,branches},branch-misses"));
+	assert_int_equal(fake_left(), 4);
+	assert_int_equal(leader_of(PERF_COUNT_HW_INSTRUCTIONS), leader_of(PERF_COUNT_HW_BRANCH_INSTRUCTIONS));
+	assert_int_not_equal(leader_of(PERF_COUNT_HW_INSTRUCTIONS), leader_of(PERF_COUNT_HW_CPU_CYCLES));
+	assert_int_not_equal(leader_of(PERF_COUNT_HW_INSTRUCTIONS), leader_of(PERF_COUNT_HW_BRANCH_MISSES));
+	begin("a");
+	for (i = 0; i < fake.event_count; i++)
+		fake.events[i].count += fake.events[i].open ? fake.events[i].attr.config + 1 : 0;
+	end();
+	expect("a", 0, PERF_COUNT_HW_CPU_CYCLES + 1, 0);
+	expect("a", 1, PERF_COUNT_HW_INSTRUCTIONS + 1, 0);
+	expect("a", 2, PERF_COUNT_HW_BRANCH_INSTRUCTIONS + 1, 0);
+	expect("a", 3, PERF_COUNT_HW_BRANCH_MISSES + 1, 0);
+	perfev_regions_close(regions);
+	assert_works(open_them("{cycles,instructions,branches}")); /* more than any PMU holds */
+	assert_int_equal(fake_left(), 3);
+}
+
 /* Software events need no counter: they do not take turns with those that do. */
 static void test_software_does_not_wait(void **state)
 {
@@ -452,6 +499,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_sums, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_the_price_is_taken_off, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_events_that_do_not_fit, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_braces_stay_together, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_software_does_not_wait, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_events_that_are_not_there, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_the_variable, setup, teardown),

@@ -74,7 +74,7 @@ static void open_page(uint32_t index, int64_t offset, uint16_t width)
 
 	open_as("cycles", &opts);
 	assert_non_null(page);
-	page->cap_bit0_is_deprecated = page->cap_user_rdpmc = page->cap_user_time = 1;
+	page->cap_bit0_is_deprecated = page->cap_user_rdpmc = page->cap_user_time = page->cap_user_time_zero = 1;
 	page->index = index;
 	page->offset = offset;
 	page->pmc_width = width;
@@ -185,7 +185,13 @@ static void test_when_the_kernel_is_asked(void **state)
 	page->cap_bit0_is_deprecated = 0; /* before 3.12 */
 	assert_kernel();
 	page->cap_bit0_is_deprecated = 1;
-	page->cap_user_time_zero = page->cap_bit0 = 1; /* of no importance */
+	page->cap_user_time_zero = 0; /* of no importance: records have another clock */
+	assert_count(7);
+	page->cap_bit0 = 1;
+	assert_count(7);
+	page->cap_user_time_zero = 1;
+	assert_count(7);
+	page->capabilities |= CAP(6) | CAP(20); /* newer ones */
 	assert_count(7);
 	done();
 	open_as("cycles", NULL); /* was not asked for */
@@ -345,6 +351,7 @@ static void test_clock(void **state)
 
 	(void)state;
 	open_page(1, 0, 48);
+	page->cap_user_time_zero = 0;
 	assert_fails(perfev_counter_clock(counter, &clock, &err), EOPNOTSUPP);
 	assert_says("the kernel gives no conversion");
 	page->cap_user_time_zero = 1;
@@ -437,6 +444,7 @@ static void make_state(struct perf_event_mmap_page *p, uint64_t n)
 	p->cap_bit0_is_deprecated = 1;
 	p->cap_user_rdpmc = (dice >> 48 & 7) != 0;
 	p->cap_user_time = (dice >> 51 & 7) != 0;
+	p->cap_user_time_zero = dice >> 54 & 1;
 	p->cap_user_time_short = narrow;
 	p->index = index;
 	p->pmc_width = (uint16_t)width;
