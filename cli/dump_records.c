@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_ROOM (1 << 20) /* a record has 64 KiB, and a byte up to 4 characters; words more */
+#define TEXT_ROOM (1 << 20) /* a record has 64 KiB, and of nothing in it has a byte more than 12 characters */
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
@@ -24,21 +24,19 @@ static void put_raw(FILE *out, const struct perfev_record *record)
 }
 
 /* What the kernel does not write is a number and bytes to the library; here it has its name. */
-static const char *decode(const struct perfev_record *record, const struct perfev_layout *layout, char *text,
-			  struct perfev_error *err)
+static void decode(const struct perfev_record *record, const struct perfev_layout *layout, char *text,
+		   struct perfev_error *err)
 {
 	const char *name = perfev_record_name(record->type);
 	int r;
 
 	if (record->type >= PERF_RECORD_MAX && name) {
 		snprintf(text, TEXT_ROOM, "%s misc=0x%x", name, record->misc);
-		return text;
+		return;
 	}
 	r = perfev_record_format(text, TEXT_ROOM, record, layout, err);
-	if (r >= 0)
-		return text;
-	snprintf(text, TEXT_ROOM, "%s misc=0x%x: %s", name ? name : "record", record->misc, err->text);
-	return text;
+	if (r < 0)
+		snprintf(text, TEXT_ROOM, "%s misc=0x%x: %s", name ? name : "record", record->misc, err->text);
 }
 
 static void put_text(const struct perfev_record *record, const char *text)
@@ -49,7 +47,18 @@ static void put_text(const struct perfev_record *record, const char *text)
 	put_raw(stdout, record);
 }
 
-static void put_json(const struct perfev_record *record, const char *text, bool first)
+/* What perfev_record_to_json() makes of it; null of what the kernel did not write, and of what is damaged. */
+static void put_object(const struct perfev_record *record, const struct perfev_layout *layout, char *text)
+{
+	int n = record->type == 0 || record->type >= PERF_RECORD_MAX
+			? -1
+			: perfev_record_to_json(text, TEXT_ROOM, record, layout, NULL);
+
+	fputs(n >= 0 && n < TEXT_ROOM ? text : "null", stdout);
+}
+
+/* @text is the line of the record, and afterwards room. */
+static void put_json(const struct perfev_record *record, const struct perfev_layout *layout, char *text, bool first)
 {
 	const unsigned char *at = record->data;
 	const char *name = perfev_record_name(record->type);
@@ -62,6 +71,8 @@ static void put_json(const struct perfev_record *record, const char *text, bool 
 		fputs("null", stdout);
 	printf(",\"misc\":%u,\"size\":%" PRIu32 ",\"text\":", record->misc, record->size);
 	json_string(stdout, text);
+	fputs(",\"record\":", stdout);
+	put_object(record, layout, text);
 	fputs(",\"raw\":\"", stdout);
 	for (i = 0; i < record->size; i++)
 		printf("%02x", at[i]);
@@ -81,12 +92,13 @@ int dump_records(struct perfev_reader *reader, bool json, struct perfev_error *e
 		fputs("{\"records\":[", stdout);
 	while (!ferror(stdout) && (r = perfev_reader_next(reader, &record, err)) > 0) {
 		struct perfev_error why;
-		const char *line = decode(&record, perfev_reader_layout(reader, &record), text, &why);
+		const struct perfev_layout *layout = perfev_reader_layout(reader, &record);
 
+		decode(&record, layout, text, &why);
 		if (json)
-			put_json(&record, line, n == 0);
+			put_json(&record, layout, text, n == 0);
 		else
-			put_text(&record, line);
+			put_text(&record, text);
 		if ((++n & 0xfff) == 0)
 			perfev_reader_release(reader);
 	}

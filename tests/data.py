@@ -5,7 +5,7 @@
     tests/data.py BUILD     the files are those below $PERFEV_TEST_DATA
 
 Each file is dumped in every form, in order and as far as it is readable: there is an answer, and it is
-no crash. Where the folder has a truth.json (by file: "counts" of records by type, "damage" met by an
+no crash. Each record of the kernel is the same after JSON. Where the folder has a truth.json (by file: "counts" of records by type, "damage" met by an
 independent reader, "inner" counts of compressed records), the counts must be those.
 """
 import json
@@ -43,6 +43,15 @@ def answers(command, path):
             if status and not messages.strip():
                 return f"{' '.join(form + partial)}: status {status} without a word"
     return None
+
+
+def json_again(program, path):
+    """No record is another one after JSON. A file that cannot be opened has none."""
+    try:
+        done = subprocess.run([program, str(path)], capture_output=True, timeout=TIMEOUT, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        return f"no answer in {TIMEOUT} s"
+    return None if done.returncode in (0, 2) else (done.stdout + done.stderr).decode(errors="replace")[:2000]
 
 
 def sums(*parts):
@@ -84,6 +93,7 @@ def main():
         return 0
     folder = pathlib.Path(folder)
     command = str(pathlib.Path(sys.argv[1]).resolve() / "perfev")
+    program = str(pathlib.Path(sys.argv[1]).resolve() / "tests/json-again")
     truth_file = folder / "truth.json"
     truth = json.loads(truth_file.read_text()) if truth_file.exists() else {}
     passed = failed = 0
@@ -101,6 +111,7 @@ def main():
         if name not in truth and not is_recording(path):
             continue
         judge(f"{name}: answers", answers(command, path))
+        judge(f"{name}: after JSON", json_again(program, path))
         if name not in truth:
             continue
         judge(f"{name}: counts", counts(command, path, truth[name]))

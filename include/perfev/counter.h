@@ -63,6 +63,24 @@ PERFEV_API bool perfev_reading_since(struct perfev_reading *ret, const struct pe
  */
 PERFEV_API bool perfev_reading_rate(const struct perfev_reading *reading, double *ret);
 
+/*
+ * perfev_reading_to_json() - {"count":10,"enabled_ns":5,"running_ns":5,"lost":0,"id":7,"status":"counted","why":"none"}
+ * Numbers above 2^53 - 1 are decimal texts, as json.h says; why is a name of perfev_why_name().
+ * @ret: gets at most @size bytes, terminated; may be NULL when @size is 0.
+ * Return: the length of the whole JSON.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_reading_to_json(char *ret, size_t size, const struct perfev_reading *reading,
+				      struct perfev_error *err);
+
+/*
+ * perfev_reading_from_json() - a reading from such JSON
+ * All members have to be there, in any order; status and why may be their numbers.
+ * Return: 0; -EINVAL (why SYNTAX) with err->where = the offset in the JSON.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_reading_from_json(struct perfev_reading *ret, const char *json, struct perfev_error *err);
+
 /* What an open may leave out rather than fail; perfev_*_dropped() says what was. */
 enum perfev_drop {
 	PERFEV_DROP_KERNEL = 1 << 0, /* kernel and hypervisor modes, when they are forbidden */

@@ -8,65 +8,21 @@
  */
 #include "fields.h"
 #include "layout.h"
+#include "pen.h"
 
 #include "base/error.h"
 #include "base/load.h"
 
 #include <errno.h>
 
-#define HEADER	   sizeof(struct perf_event_header)
-#define RECORD_MAX 65528 /* a multiple of 8 that 16 bits hold */
-
-/* Where it goes: what does not fit is counted, not written. */
-struct pen {
-	unsigned char *to;
-	size_t size, at;
-	bool swap;
-};
-
-static void put(struct pen *p, const void *bytes, size_t size)
-{
-	if (size && p->at <= p->size && size <= p->size - p->at)
-		memcpy(p->to + p->at, bytes, size);
-	p->at += size;
-}
-
-static void put_zeros(struct pen *p, size_t size)
-{
-	if (size && p->at <= p->size && size <= p->size - p->at)
-		memset(p->to + p->at, 0, size);
-	p->at += size;
-}
-
-static void put_u16(struct pen *p, uint16_t v)
-{
-	v = p->swap ? swap_u16(v) : v;
-	put(p, &v, sizeof(v));
-}
-
-static void put_u32(struct pen *p, uint32_t v)
-{
-	v = p->swap ? swap_u32(v) : v;
-	put(p, &v, sizeof(v));
-}
-
-static void put_u64(struct pen *p, uint64_t v)
-{
-	v = p->swap ? swap_u64(v) : v;
-	put(p, &v, sizeof(v));
-}
+#define HEADER sizeof(struct perf_event_header)
 
 static void put_words(struct pen *p, struct perfev_u64s words)
 {
 	uint32_t i;
 
 	for (i = 0; i < words.count; i++)
-		put_u64(p, perfev_u64s_at(words, i));
-}
-
-static void pad(struct pen *p)
-{
-	put_zeros(p, (8 - p->at % 8) % 8);
+		pen_word(p, perfev_u64s_at(words, i), 8);
 }
 
 /* ---- READ ------------------------------------------------------------------------------------------------ */
@@ -77,21 +33,21 @@ static void put_values(struct pen *p, const struct perfev_values *values, uint64
 	uint32_t i;
 
 	if (!(format & PERF_FORMAT_GROUP))
-		put_u64(p, values->count);
+		pen_word(p, values->count, 8);
 	else
-		put_u64(p, values->members);
+		pen_word(p, values->members, 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		put_u64(p, values->enabled_ns);
+		pen_word(p, values->enabled_ns, 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		put_u64(p, values->running_ns);
+		pen_word(p, values->running_ns, 8);
 	for (i = 0; i < (format & PERF_FORMAT_GROUP ? values->members : 1); i++) {
 		perfev_values_at(values, i, &one);
 		if (format & PERF_FORMAT_GROUP)
-			put_u64(p, one.count);
+			pen_word(p, one.count, 8);
 		if (format & PERF_FORMAT_ID)
-			put_u64(p, one.id);
+			pen_word(p, one.id, 8);
 		if (format & PERF_FORMAT_LOST)
-			put_u64(p, one.lost);
+			pen_word(p, one.lost, 8);
 	}
 }
 
@@ -101,9 +57,9 @@ static void put_raw(struct pen *p, struct perfev_bytes raw)
 {
 	size_t whole = (raw.size + 4 + 7) / 8 * 8 - 4;
 
-	put_u32(p, (uint32_t)whole);
-	put(p, raw.data, raw.size);
-	put_zeros(p, whole - raw.size);
+	pen_word(p, whole, 4);
+	pen_put(p, raw.data, raw.size);
+	pen_zeros(p, whole - raw.size);
 }
 
 static uint64_t branch_word(const struct perfev_branch *b, bool big)
@@ -129,15 +85,15 @@ static void put_branches(struct pen *p, const struct perfev_branches *branches, 
 	struct perfev_branch one;
 	uint32_t i;
 
-	put_u64(p, branches->count);
+	pen_word(p, branches->count, 8);
 	if ((kind & PERF_SAMPLE_BRANCH_HW_INDEX) && (branches->count || branches->hw_idx != UINT64_MAX))
-		put_u64(p, branches->hw_idx);
+		pen_word(p, branches->hw_idx, 8);
 	for (i = 0; i < branches->count; i++) {
 		memset(&one, 0, sizeof(one));
 		perfev_branches_at(branches, i, &one);
-		put_u64(p, one.from);
-		put_u64(p, one.to);
-		put_u64(p, branch_word(&one, big));
+		pen_word(p, one.from, 8);
+		pen_word(p, one.to, 8);
+		pen_word(p, branch_word(&one, big), 8);
 	}
 	if (kind & PERF_SAMPLE_BRANCH_COUNTERS)
 		put_words(p, branches->counters);
@@ -145,7 +101,7 @@ static void put_branches(struct pen *p, const struct perfev_branches *branches, 
 
 static void put_registers(struct pen *p, const struct perfev_registers *registers)
 {
-	put_u64(p, registers->abi);
+	pen_word(p, registers->abi, 8);
 	if (registers->abi != PERF_SAMPLE_REGS_ABI_NONE)
 		put_words(p, registers->values);
 }
@@ -155,12 +111,12 @@ static void put_stack(struct pen *p, const struct perfev_sample *sample)
 	uint64_t size = sample->stack_user_size;
 	size_t valid = sample->stack_user.size < size ? sample->stack_user.size : (size_t)size;
 
-	put_u64(p, size);
+	pen_word(p, size, 8);
 	if (!size)
 		return;
-	put(p, sample->stack_user.data, valid);
-	put_zeros(p, (size_t)size - valid);
-	put_u64(p, valid);
+	pen_put(p, sample->stack_user.data, valid);
+	pen_zeros(p, (size_t)size - valid);
+	pen_word(p, valid, 8);
 }
 
 static void put_step(struct pen *p, const struct perfev_layout *layout, const struct layout_step *step,
@@ -170,13 +126,13 @@ static void put_step(struct pen *p, const struct perfev_layout *layout, const st
 
 	switch (step->kind) {
 	case FIELD_U64:
-		put_u64(p, load_u64(from, false));
+		pen_word(p, load_u64(from, false), 8);
 		break;
 	case FIELD_READ:
 		put_values(p, &sample->read, layout->attr.read_format);
 		break;
 	case FIELD_CHAIN:
-		put_u64(p, sample->callchain.count);
+		pen_word(p, sample->callchain.count, 8);
 		put_words(p, sample->callchain);
 		break;
 	case FIELD_RAW:
@@ -195,13 +151,13 @@ static void put_step(struct pen *p, const struct perfev_layout *layout, const st
 		put_stack(p, sample);
 		break;
 	case FIELD_AUX:
-		put_u64(p, sample->aux.size);
-		put(p, sample->aux.data, sample->aux.size);
-		pad(p);
+		pen_word(p, sample->aux.size, 8);
+		pen_put(p, sample->aux.data, sample->aux.size);
+		pen_pad(p);
 		break;
 	default: /* two halves */
-		put_u32(p, load_u32(from, false));
-		put_u32(p, load_u32(from + 4, false));
+		pen_word(p, load_u32(from, false), 4);
+		pen_word(p, load_u32(from + 4, false), 4);
 		break;
 	}
 }
@@ -219,9 +175,9 @@ static void put_sample(struct pen *p, const struct perfev_layout *layout, const 
 static void put_text(struct pen *p, const char *text)
 {
 	if (text)
-		put(p, text, strlen(text));
-	put_zeros(p, 1);
-	pad(p);
+		pen_put(p, text, strlen(text));
+	pen_zeros(p, 1);
+	pen_pad(p);
 }
 
 static void put_inode(struct pen *p, const struct perfev_mmap *mmap)
@@ -230,29 +186,29 @@ static void put_inode(struct pen *p, const struct perfev_mmap *mmap)
 	size_t size = mmap->build_id_size < 20 ? mmap->build_id_size : 20;
 
 	if (mmap->build_id_size) {
-		put(p, zeros, 4);
-		put(p, mmap->build_id, size);
-		put_zeros(p, 20 - size);
+		pen_put(p, zeros, 4);
+		pen_put(p, mmap->build_id, size);
+		pen_zeros(p, 20 - size);
 		return;
 	}
-	put_u32(p, mmap->maj);
-	put_u32(p, mmap->min);
-	put_u64(p, mmap->ino);
-	put_u64(p, mmap->ino_generation);
+	pen_word(p, mmap->maj, 4);
+	pen_word(p, mmap->min, 4);
+	pen_word(p, mmap->ino, 8);
+	pen_word(p, mmap->ino_generation, 8);
 }
 
 static void put_poke(struct pen *p, const struct perfev_text_poke *poke)
 {
-	put_u16(p, (uint16_t)poke->old_bytes.size);
-	put_u16(p, (uint16_t)poke->new_bytes.size);
-	put(p, poke->old_bytes.data, poke->old_bytes.size);
-	put(p, poke->new_bytes.data, poke->new_bytes.size);
-	pad(p);
+	pen_word(p, poke->old_bytes.size, 2);
+	pen_word(p, poke->new_bytes.size, 2);
+	pen_put(p, poke->old_bytes.data, poke->old_bytes.size);
+	pen_put(p, poke->new_bytes.data, poke->new_bytes.size);
+	pen_pad(p);
 }
 
 static void put_counted(struct pen *p, struct perfev_u64s words, unsigned each)
 {
-	put_u64(p, words.count / each);
+	pen_word(p, words.count / each, 8);
 	put_words(p, words);
 }
 
@@ -263,19 +219,19 @@ static void put_field(struct pen *p, const struct record_field *field, const voi
 
 	switch (field->kind) {
 	case RECORD_U16:
-		put_u16(p, load_u16(from, false));
+		pen_word(p, load_u16(from, false), 2);
 		break;
 	case RECORD_U32:
-		put_u32(p, load_u32(from, false));
+		pen_word(p, load_u32(from, false), 4);
 		break;
 	case RECORD_U64:
-		put_u64(p, load_u64(from, false));
+		pen_word(p, load_u64(from, false), 8);
 		break;
 	case RECORD_TEXT:
 		put_text(p, *(const char *const *)(const void *)from);
 		break;
 	case RECORD_TAG:
-		put(p, from, 8);
+		pen_put(p, from, 8);
 		break;
 	case RECORD_INODE:
 		put_inode(p, record);
@@ -306,10 +262,10 @@ static void put_trailer(struct pen *p, const struct perfev_layout *layout, const
 		const unsigned char *from = (const unsigned char *)id + step->to;
 
 		if (step->kind == FIELD_U64) {
-			put_u64(p, load_u64(from, false));
+			pen_word(p, load_u64(from, false), 8);
 		} else {
-			put_u32(p, load_u32(from, false));
-			put_u32(p, load_u32(from + 4, false));
+			pen_word(p, load_u32(from, false), 4);
+			pen_word(p, load_u32(from + 4, false), 4);
 		}
 	}
 }
@@ -335,7 +291,7 @@ static void put_record(struct pen *p, const struct perfev_any *any, const struct
 	const struct record_field *rows;
 	size_t count, i;
 
-	put_zeros(p, HEADER);
+	pen_zeros(p, HEADER);
 	if (any->type == PERF_RECORD_SAMPLE) {
 		put_sample(p, layout, &any->as.sample);
 		return;
@@ -365,8 +321,8 @@ int perfev_record_encode(void *to, size_t size, const struct perfev_any *any, ui
 	if (whole > size)
 		return (int)whole;
 	p.at = 0;
-	put_u32(&p, any->type);
-	put_u16(&p, misc);
-	put_u16(&p, (uint16_t)whole);
+	pen_word(&p, any->type, 4);
+	pen_word(&p, misc, 2);
+	pen_word(&p, whole, 2);
 	return (int)whole;
 }

@@ -144,3 +144,8 @@ const struct record_field *record_fields(uint32_t type, size_t *count)
 	*count = type < PERF_RECORD_MAX ? tables[type].count : 0;
 	return type < PERF_RECORD_MAX ? tables[type].rows : NULL;
 }
+
+const char *record_json_name(const struct record_field *field)
+{
+	return field == &bpf_event_fields[0] ? "bpf_type" : field->name;
+}

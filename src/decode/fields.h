@@ -28,4 +28,7 @@ struct record_field {
 /* The rows of a record type, or NULL with *count 0 for a type that has none. */
 const struct record_field *record_fields(uint32_t type, size_t *count);
 
+/* The name of a row in JSON, where "type" is the record's own. */
+const char *record_json_name(const struct record_field *field);
+
 #endif

@@ -68,7 +68,7 @@ void layout_attr_copy(struct perf_event_attr *to, const struct perf_event_attr *
 	if (size > sizeof(*to))
 		size = sizeof(*to); /* what the struct has: its size member must be true of it */
 	memcpy(to, attr, size);
-	to->size = size;
+	to->size = size < PERF_ATTR_SIZE_VER0 ? PERF_ATTR_SIZE_VER0 : size;
 }
 
 /* The same field of struct perfev_id, for a field of a sample that identifies it. */

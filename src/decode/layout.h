@@ -31,6 +31,13 @@ struct sample_field {
 extern const struct sample_field sample_fields[];
 extern const size_t sample_field_count;
 
+/* The name of a row in JSON. No kernel takes both kinds of weight, but a layout does, and an object must not have two
+ * members of one name. */
+static inline const char *sample_json_name(const struct sample_field *field)
+{
+	return field->bit == PERF_SAMPLE_WEIGHT_STRUCT ? "weight_struct" : field->name;
+}
+
 /* Where a field is taken from, and where it goes. */
 struct layout_step {
 	uint16_t from; /* from the start of the record; unused after the first field of variable size */

@@ -1,277 +1,161 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records from text, as src/decode/text.c writes them. The fields are read in the order of the record, straight
- * into its bytes; what a layout says is there has to be there. Several blanks are as good as one.
+ * Records from text and from JSON, as src/decode/text.c writes them. The fields are asked for in the order of the
+ * record, and read straight into its bytes; what a layout says is there has to be there. Several blanks are as good as
+ * one.
  */
 #include "fields.h"
 #include "layout.h"
-#include "text.h"
+#include "json.h"
+#include "pen.h"
 
-#include "base/error.h"
-#include "base/load.h"
+#include <perfev/json.h>
 
 #include <errno.h>
-#include <stdio.h>
 
 #define HEADER	   sizeof(struct perf_event_header)
-#define RECORD_MAX 65528
 #define SIMPLEPERF 32768 /* from here on a larger size stands in place of the misc bits */
 
 struct reading {
-	const char *text;
-	size_t at; /* in the text */
-	unsigned char *to;
-	size_t size, used; /* bytes; what has no room is counted */
-	bool swap;
-	bool failed; /* the first mistake stays */
-	struct perfev_error *err;
+	struct input in;
+	struct pen pen;
 };
 
-/* ---- bytes ---------------------------------------------------------------------------------------------------- */
+/* ---- values -------------------------------------------------------------------------------------------------- */
 
-static void put(struct reading *r, const void *bytes, size_t size)
+static void number(struct reading *r, struct scope *s, const char *name, unsigned width)
 {
-	if (size && r->used <= r->size && size <= r->size - r->used)
-		memcpy(r->to + r->used, bytes, size);
-	r->used += size;
+	pen_word(&r->pen, in_field(&r->in, s, name, width), width);
 }
 
-static void put_zeros(struct reading *r, size_t size)
-{
-	static const unsigned char zeros[8];
-
-	for (; size > 8; size -= 8)
-		put(r, zeros, 8);
-	put(r, zeros, size);
-}
-
-static void put_word(struct reading *r, uint64_t value, unsigned width)
-{
-	uint64_t wide = r->swap ? swap_u64(value) : value;
-	uint32_t half = r->swap ? swap_u32((uint32_t)value) : (uint32_t)value;
-	uint16_t quarter = r->swap ? swap_u16((uint16_t)value) : (uint16_t)value;
-
-	if (width == 8)
-		put(r, &wide, 8);
-	else if (width == 4)
-		put(r, &half, 4);
-	else
-		put(r, &quarter, 2);
-}
-
-/* A word that was written before, when there was room. */
-static void set_word(struct reading *r, size_t at, uint64_t value, unsigned width)
-{
-	size_t used = r->used;
-
-	r->used = at;
-	put_word(r, value, width);
-	r->used = used;
-}
-
-static void pad(struct reading *r)
-{
-	put_zeros(r, (8 - r->used % 8) % 8);
-}
-
-/* ---- text ------------------------------------------------------------------------------------------------------- */
-
-static void wrong(struct reading *r, const char *what)
-{
-	if (!r->failed)
-		error_set(r->err, -EINVAL, PERFEV_WHY_SYNTAX, r->at + 1,
-			  "cannot read a record from text: %s at column %zu of '%.120s'", what, r->at + 1, r->text);
-	r->failed = true;
-}
-
-static void skip_blanks(struct reading *r)
-{
-	while (r->text[r->at] == ' ' || r->text[r->at] == '\t')
-		r->at++;
-}
-
-/* A text that has to stand here. */
-static bool expect(struct reading *r, const char *word)
-{
-	char what[64];
-
-	if (r->failed)
-		return false;
-	if (!strncmp(r->text + r->at, word, strlen(word))) {
-		r->at += strlen(word);
-		return true;
-	}
-	snprintf(what, sizeof(what), "'%.40s' is missing", word);
-	wrong(r, what);
-	return false;
-}
-
-static bool comes(struct reading *r, const char *word)
-{
-	if (r->failed || strncmp(r->text + r->at, word, strlen(word)))
-		return false;
-	r->at += strlen(word);
-	return true;
-}
-
-/* "NAME=" behind blanks. */
-static bool expect_name(struct reading *r, const char *name)
-{
-	skip_blanks(r);
-	return expect(r, name) && expect(r, "=");
-}
-
-static int digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 99;
-}
-
-static uint64_t number(struct reading *r, unsigned width)
-{
-	int base = comes(r, "0x") ? 16 : 10;
-	uint64_t value = 0, most = width == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * width)) - 1;
-	size_t from = r->at;
-
-	if (r->failed)
-		return 0;
-	for (; digit(r->text[r->at]) < base; r->at++) {
-		uint64_t d = (uint64_t)digit(r->text[r->at]);
-
-		if (value > (most - d) / (uint64_t)base) {
-			wrong(r, "the number is too large");
-			return 0;
-		}
-		value = value * (uint64_t)base + d;
-	}
-	if (r->at == from)
-		wrong(r, "a number is missing");
-	return value;
-}
-
-static uint64_t named_number(struct reading *r, const char *name, unsigned width)
-{
-	return expect_name(r, name) ? number(r, width) : 0;
-}
-
-/* hex:00ff: the bytes; returns how many. */
+/* Returns how many. */
 static size_t bytes(struct reading *r)
 {
+	unsigned char byte;
 	size_t n = 0;
 
-	if (!expect(r, "hex:"))
+	if (!in_bytes(&r->in))
 		return 0;
-	for (; digit(r->text[r->at]) < 16; r->at += 2, n++) {
-		unsigned char byte;
-
-		if (digit(r->text[r->at + 1]) >= 16) {
-			wrong(r, "half a byte");
-			return n;
-		}
-		byte = (unsigned char)(digit(r->text[r->at]) << 4 | digit(r->text[r->at + 1]));
-		put(r, &byte, 1);
-	}
+	for (; in_byte(&r->in, &byte); n++)
+		pen_put(&r->pen, &byte, 1);
 	return n;
 }
 
-/* [0x1,0x2]: the words; returns how many. */
+/* Returns how many. */
 static uint64_t words(struct reading *r)
 {
 	uint64_t n = 0;
+	bool more;
 
-	if (!expect(r, "[") || comes(r, "]"))
-		return 0;
-	do {
-		put_word(r, number(r, 8), 8);
-		n++;
-	} while (comes(r, ","));
-	expect(r, "]");
+	for (more = in_list(&r->in); more; more = in_next(&r->in), n++)
+		pen_word(&r->pen, in_number(&r->in, 8), 8);
 	return n;
+}
+
+/* Words behind their number, which counts items of @each words. */
+static void counted_words(struct reading *r, unsigned each)
+{
+	size_t at = r->pen.at;
+	uint64_t n;
+
+	pen_word(&r->pen, 0, 8);
+	n = words(r);
+	if (n % each)
+		in_wrong(&r->in, "half a pair");
+	pen_set(&r->pen, at, n / each, 8);
+}
+
+/* JSON of what is no UTF-8: {"hex":"6162ff"} */
+static void hex_text(struct reading *r)
+{
+	unsigned char c;
+	struct scope s;
+
+	in_open(&r->in, &s);
+	if (in_find(&r->in, &s, "hex") && in_bytes(&r->in))
+		while (in_byte(&r->in, &c)) {
+			if (!c)
+				in_wrong(&r->in, "no text has a zero byte");
+			pen_put(&r->pen, &c, 1);
+		}
+	in_close(&r->in, &s);
 }
 
 static void quoted(struct reading *r)
 {
-	if (!expect(r, "\""))
-		return;
-	for (; r->text[r->at] != '"'; r->at++) {
-		unsigned char c = (unsigned char)r->text[r->at];
+	unsigned char c[4];
+	size_t n;
 
-		if (!c) {
-			wrong(r, "the text has no end");
-			return;
-		}
-		if (c == '\\') {
-			c = (unsigned char)r->text[++r->at];
-			if (c == 'x' && digit(r->text[r->at + 1]) < 16 && digit(r->text[r->at + 2]) < 16) {
-				c = (unsigned char)(digit(r->text[r->at + 1]) << 4 | digit(r->text[r->at + 2]));
-				r->at += 2;
-			} else if (c != '"' && c != '\\') {
-				wrong(r, "no such escape");
-				return;
-			}
-		}
-		put(r, &c, 1);
+	if (r->in.json && json_begins(&r->in, '{')) {
+		hex_text(r);
+		return;
 	}
-	r->at++;
+	if (!in_string(&r->in))
+		return;
+	while ((n = in_char(&r->in, c)) > 0) {
+		if (!c[0])
+			in_wrong(&r->in, "no text has a zero byte");
+		pen_put(&r->pen, c, n);
+	}
 }
 
 /* ---- parts ---------------------------------------------------------------------------------------------------------- */
 
-/* {count=1,id=2,lost=3}: what stands behind the count is written; the count is returned. */
+/* What stands behind the count is written; the count is returned. */
 static uint64_t member(struct reading *r, uint64_t format, bool with_count)
 {
+	struct scope s;
 	uint64_t count;
 
-	expect(r, "{count=");
-	count = number(r, 8);
+	in_open(&r->in, &s);
+	count = in_field(&r->in, &s, "count", 8);
 	if (with_count)
-		put_word(r, count, 8);
-	if (format & PERF_FORMAT_ID && expect(r, ",id="))
-		put_word(r, number(r, 8), 8);
-	if (format & PERF_FORMAT_LOST && expect(r, ",lost="))
-		put_word(r, number(r, 8), 8);
-	expect(r, "}");
+		pen_word(&r->pen, count, 8);
+	if (format & PERF_FORMAT_ID)
+		number(r, &s, "id", 8);
+	if (format & PERF_FORMAT_LOST)
+		number(r, &s, "lost", 8);
+	in_close(&r->in, &s);
 	return count;
 }
 
-static void time_of(struct reading *r, const char *name)
+/* Returns how many members there are, or the count of the only one. */
+static uint64_t members(struct reading *r, uint64_t format)
 {
-	expect(r, name);
-	put_word(r, number(r, 8), 8);
-	expect(r, ",");
+	bool group = format & PERF_FORMAT_GROUP, more = in_list(&r->in);
+	uint64_t n = 0, count = 0;
+
+	for (; more; more = in_next(&r->in), n++)
+		count = member(r, format, group);
+	if (!group && n != 1)
+		in_wrong(&r->in, "one count has to be there");
+	return group ? n : count;
 }
 
 /* The first word is the number of members, or the count of the only one. */
 static void values(struct reading *r, uint64_t format)
 {
-	size_t first = r->used;
-	uint64_t n = 0;
+	size_t first = r->pen.at;
+	struct scope s;
 
-	expect(r, "{");
-	put_word(r, 0, 8);
+	in_open(&r->in, &s);
+	pen_word(&r->pen, 0, 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_ENABLED)
-		time_of(r, "enabled=");
+		number(r, &s, "enabled", 8);
 	if (format & PERF_FORMAT_TOTAL_TIME_RUNNING)
-		time_of(r, "running=");
-	expect(r, "counts=[");
-	if (!(format & PERF_FORMAT_GROUP)) {
-		n = member(r, format, false);
-	} else if (!r->failed && r->text[r->at] == '{') {
-		do {
-			member(r, format, true);
-			n++;
-		} while (comes(r, ","));
-	}
-	set_word(r, first, n, 8);
-	expect(r, "]}");
+		number(r, &s, "running", 8);
+	if (in_find(&r->in, &s, "counts"))
+		pen_set(&r->pen, first, members(r, format), 8);
+	in_close(&r->in, &s);
 }
 
-static unsigned part(struct reading *r, const char *name, unsigned bits)
+static uint64_t part(struct reading *r, struct scope *s, const char *name, unsigned bits)
 {
-	uint64_t value = expect(r, name) ? number(r, 8) : 0;
+	uint64_t value = in_field(&r->in, s, name, 8);
 
 	if (value >> bits)
-		wrong(r, "the number is too large");
-	return (unsigned)value;
+		in_wrong(&r->in, "the number is too large");
+	return value;
 }
 
 static void branch(struct reading *r)
@@ -279,145 +163,147 @@ static void branch(struct reading *r)
 	static const struct {
 		const char *name;
 		unsigned shift, width;
-	} parts[] = {{",mispredicted=", 0, 1}, {",predicted=", 1, 1}, {",in_tx=", 2, 1},   {",abort=", 3, 1}, {",cycles=", 4, 16},
-		     {",type=", 20, 4},	       {",spec=", 24, 2},     {",new_type=", 26, 4}, {",priv=", 30, 3}};
-	bool big = r->swap ? !PERFEV_BIG_ENDIAN : PERFEV_BIG_ENDIAN;
+	} parts[] = {{"mispredicted", 0, 1}, {"predicted", 1, 1}, {"in_tx", 2, 1},	  {"abort", 3, 1}, {"cycles", 4, 16},
+		     {"type", 20, 4},	     {"spec", 24, 2},	  {"new_type", 26, 4}, {"priv", 30, 3}};
+	bool big = r->pen.swap ? !PERFEV_BIG_ENDIAN : PERFEV_BIG_ENDIAN;
 	uint64_t word = 0;
+	struct scope s;
 	size_t i;
 
-	expect(r, "{from=");
-	put_word(r, number(r, 8), 8);
-	expect(r, ",to=");
-	put_word(r, number(r, 8), 8);
+	in_open(&r->in, &s);
+	number(r, &s, "from", 8);
+	number(r, &s, "to", 8);
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		word |= (uint64_t)part(r, parts[i].name, parts[i].width)
+		word |= part(r, &s, parts[i].name, parts[i].width)
 			<< (big ? 64 - parts[i].shift - parts[i].width : parts[i].shift);
-	put_word(r, word, 8);
-	expect(r, "}");
+	pen_word(&r->pen, word, 8);
+	in_close(&r->in, &s);
+}
+
+/* Returns whether it was known. */
+static bool hw_index(struct reading *r, struct scope *s)
+{
+	bool known = in_maybe(&r->in, s, "hw_idx");
+
+	pen_word(&r->pen, known ? in_number(&r->in, 8) : UINT64_MAX, 8);
+	return known;
 }
 
 static void branches(struct reading *r, uint64_t kind)
 {
-	size_t count_at = r->used, from = 0;
-	uint64_t n = 0, known = 0;
+	bool more, index = kind & PERF_SAMPLE_BRANCH_HW_INDEX, known;
+	size_t count_at = r->pen.at;
+	struct scope s;
+	uint64_t n = 0;
 
-	expect(r, "{");
-	put_word(r, 0, 8);
-	if (kind & PERF_SAMPLE_BRANCH_HW_INDEX) {
-		known = comes(r, "hw_idx=");
-		from = r->used;
-		put_word(r, known ? number(r, 8) : UINT64_MAX, 8);
-		if (known)
-			expect(r, ",");
-	}
-	expect(r, "entries=[");
-	if (!r->failed && r->text[r->at] == '{') {
-		do {
-			branch(r);
-			n++;
-		} while (comes(r, ","));
-	}
-	expect(r, "]");
-	set_word(r, count_at, n, 8);
-	if (from && !known && !n)
-		r->used -= 8; /* of no branches the kernel leaves it out */
-	if (kind & PERF_SAMPLE_BRANCH_COUNTERS && comes(r, ",counters="))
-		words(r);
-	expect(r, "}");
+	in_open(&r->in, &s);
+	pen_word(&r->pen, 0, 8);
+	known = index && hw_index(r, &s);
+	more = in_find(&r->in, &s, "entries") && in_list(&r->in);
+	for (; more; more = in_next(&r->in), n++)
+		branch(r);
+	pen_set(&r->pen, count_at, n, 8);
+	if (index && !known && !n)
+		r->pen.at -= 8; /* of no branches the kernel leaves it out */
+	if (kind & PERF_SAMPLE_BRANCH_COUNTERS && in_maybe(&r->in, &s, "counters") && words(r) != n)
+		in_wrong(&r->in, "a counter for each branch has to be there");
+	in_close(&r->in, &s);
 }
 
-static void registers(struct reading *r)
+/* A value for each bit of the mask that is set, unless there is no abi. */
+static void registers(struct reading *r, uint64_t mask)
 {
-	expect(r, "{abi=");
-	put_word(r, number(r, 8), 8);
-	expect(r, ",values=");
-	words(r);
-	expect(r, "}");
+	struct scope s;
+	uint64_t abi, n;
+
+	in_open(&r->in, &s);
+	abi = in_field(&r->in, &s, "abi", 8);
+	pen_word(&r->pen, abi, 8);
+	if (in_find(&r->in, &s, "values")) {
+		for (n = words(r); abi && mask; mask &= mask - 1)
+			n--;
+		if (n)
+			in_wrong(&r->in, "the layout has another number of registers");
+	}
+	in_close(&r->in, &s);
 }
 
 static void stack(struct reading *r)
 {
+	struct scope s;
 	uint64_t size;
-	size_t n;
+	size_t n = 0;
 
-	expect(r, "{size=");
-	size = number(r, 8);
-	put_word(r, size, 8);
+	in_open(&r->in, &s);
+	size = in_field(&r->in, &s, "size", 8);
+	pen_word(&r->pen, size, 8);
 	if (size > RECORD_MAX)
-		wrong(r, "the stack is larger than a record");
-	expect(r, ",data=");
-	n = bytes(r);
+		in_wrong(&r->in, "the stack is larger than a record");
+	if (in_find(&r->in, &s, "data"))
+		n = bytes(r);
 	if (n > size)
-		wrong(r, "the stack has more bytes than its size");
-	if (size && !r->failed) {
-		put_zeros(r, (size_t)size - n);
-		put_word(r, n, 8);
+		in_wrong(&r->in, "the stack has more bytes than its size");
+	if (size && !r->in.failed) {
+		pen_zeros(&r->pen, (size_t)size - n);
+		pen_word(&r->pen, n, 8);
 	}
-	expect(r, "}");
+	in_close(&r->in, &s);
 }
 
 static void raw(struct reading *r)
 {
-	size_t at = r->used, n;
+	size_t at = r->pen.at, n;
 
-	put_word(r, 0, 4);
+	pen_word(&r->pen, 0, 4);
 	n = bytes(r);
-	put_zeros(r, (8 - (n + 4) % 8) % 8);
-	set_word(r, at, r->used - at - 4, 4);
+	pen_zeros(&r->pen, (8 - (n + 4) % 8) % 8);
+	pen_set(&r->pen, at, r->pen.at - at - 4, 4);
 }
 
 static void aux(struct reading *r)
 {
-	size_t at = r->used;
+	size_t at = r->pen.at;
 
-	put_word(r, 0, 8);
-	set_word(r, at, bytes(r), 8);
-	pad(r);
+	pen_word(&r->pen, 0, 8);
+	pen_set(&r->pen, at, bytes(r), 8);
+	pen_pad(&r->pen);
 }
 
-static void pair(struct reading *r)
+static void task(struct reading *r, struct scope *s)
 {
-	put_word(r, number(r, 4), 4);
-	expect(r, "/");
-	put_word(r, number(r, 4), 4);
+	if (r->in.json) {
+		number(r, s, "pid", 4);
+		number(r, s, "tid", 4);
+		return;
+	}
+	if (in_find(&r->in, s, "tid"))
+		pen_word(&r->pen, in_number(&r->in, 4), 4);
+	in_expect(&r->in, "/");
+	pen_word(&r->pen, in_number(&r->in, 4), 4);
 }
 
 /* ---- records -------------------------------------------------------------------------------------------------------- */
 
-static void step(struct reading *r, const struct perfev_layout *layout, const struct layout_step *s)
+static void long_step(struct reading *r, const struct perf_event_attr *attr, const struct layout_step *step)
 {
-	if (!expect_name(r, sample_fields[s->row].name))
-		return;
-	switch (s->kind) {
-	case FIELD_U64:
-		put_word(r, number(r, 8), 8);
-		break;
-	case FIELD_PAIR:
-		pair(r);
-		break;
-	case FIELD_CPU:
-		put_word(r, number(r, 4), 4);
-		put_word(r, 0, 4);
-		break;
+	switch (step->kind) {
 	case FIELD_READ:
-		values(r, layout->attr.read_format);
+		values(r, attr->read_format);
 		break;
-	case FIELD_CHAIN: {
-		size_t at = r->used;
-
-		put_word(r, 0, 8);
-		set_word(r, at, words(r), 8);
+	case FIELD_CHAIN:
+		counted_words(r, 1);
 		break;
-	}
 	case FIELD_RAW:
 		raw(r);
 		break;
 	case FIELD_BRANCHES:
-		branches(r, layout->attr.branch_sample_type);
+		branches(r, attr->branch_sample_type);
 		break;
 	case FIELD_REGS_USER:
+		registers(r, attr->sample_regs_user);
+		break;
 	case FIELD_REGS_INTR:
-		registers(r);
+		registers(r, attr->sample_regs_intr);
 		break;
 	case FIELD_STACK:
 		stack(r);
@@ -428,161 +314,254 @@ static void step(struct reading *r, const struct perfev_layout *layout, const st
 	}
 }
 
-static void inode(struct reading *r)
+static void short_field(struct reading *r, struct scope *s, const char *name, unsigned kind)
 {
-	size_t at = r->used, n;
+	if (kind == FIELD_PAIR) {
+		task(r, s);
+	} else {
+		number(r, s, name, kind == FIELD_CPU ? 4 : 8);
+		pen_zeros(&r->pen, kind == FIELD_CPU ? 4 : 0);
+	}
+}
 
-	skip_blanks(r);
-	if (comes(r, "build_id=")) {
-		put_zeros(r, 4);
-		n = bytes(r);
-		if (n < 1 || n > 20)
-			wrong(r, "a build-id has 1 to 20 bytes");
-		else
-			put_zeros(r, 20 - n);
-		if (!r->failed && at < r->size)
-			r->to[at] = (unsigned char)n;
+static void step(struct reading *r, struct scope *s, const struct perfev_layout *layout, const struct layout_step *step)
+{
+	const struct sample_field *row = &sample_fields[step->row];
+	const char *name = r->in.json ? sample_json_name(row) : row->name;
+
+	if (step->kind <= FIELD_CPU)
+		short_field(r, s, name, step->kind);
+	else if (in_find(&r->in, s, name))
+		long_step(r, &layout->attr, step);
+}
+
+static void build_id(struct reading *r)
+{
+	size_t at = r->pen.at, n;
+
+	pen_zeros(&r->pen, 4);
+	n = bytes(r);
+	if (n < 1 || n > 20)
+		in_wrong(&r->in, "a build-id has 1 to 20 bytes");
+	else
+		pen_zeros(&r->pen, 20 - n);
+	if (!r->in.failed && at < r->pen.size)
+		r->pen.to[at] = (unsigned char)n;
+}
+
+static void inode(struct reading *r, struct scope *s)
+{
+	if (in_maybe(&r->in, s, "build_id")) {
+		build_id(r);
 		return;
 	}
-	put_word(r, named_number(r, "maj", 4), 4);
-	put_word(r, named_number(r, "min", 4), 4);
-	put_word(r, named_number(r, "ino", 8), 8);
-	put_word(r, named_number(r, "ino_generation", 8), 8);
+	number(r, s, "maj", 4);
+	number(r, s, "min", 4);
+	number(r, s, "ino", 8);
+	number(r, s, "ino_generation", 8);
 }
 
-static void poke(struct reading *r)
+static void poke(struct reading *r, struct scope *s)
 {
-	size_t at = r->used;
+	size_t at = r->pen.at;
 
-	put_zeros(r, 4);
-	if (expect_name(r, "old"))
-		set_word(r, at, bytes(r), 2);
-	if (expect_name(r, "new"))
-		set_word(r, at + 2, bytes(r), 2);
-	pad(r);
+	pen_zeros(&r->pen, 4);
+	if (in_find(&r->in, s, "old"))
+		pen_set(&r->pen, at, bytes(r), 2);
+	if (in_find(&r->in, s, "new"))
+		pen_set(&r->pen, at + 2, bytes(r), 2);
+	pen_pad(&r->pen);
 }
 
-static void field(struct reading *r, const struct record_field *f, const struct perfev_layout *layout)
+static void long_field(struct reading *r, unsigned kind, const struct perfev_layout *layout)
+{
+	if (kind == RECORD_TEXT) {
+		quoted(r);
+		pen_zeros(&r->pen, 1);
+		pen_pad(&r->pen);
+	} else if (kind == RECORD_TAG) {
+		if (bytes(r) != 8)
+			in_wrong(&r->in, "a tag has 8 bytes");
+	} else if (kind == RECORD_VALUES) {
+		values(r, layout->attr.read_format);
+	} else {
+		counted_words(r, kind == RECORD_LINKS ? 2 : 1);
+	}
+}
+
+static void field(struct reading *r, struct scope *s, const struct record_field *f, const struct perfev_layout *layout)
 {
 	static const unsigned widths[] = {[RECORD_U16] = 2, [RECORD_U32] = 4, [RECORD_U64] = 8};
-	size_t at;
+	const char *name = r->in.json ? record_json_name(f) : f->name;
 
-	if (f->kind == RECORD_NO_INODE)
-		return;
-	if (f->kind == RECORD_INODE) {
-		inode(r);
-	} else if (f->kind == RECORD_POKE) {
-		poke(r);
-	} else if (f->kind <= RECORD_U64) {
-		put_word(r, named_number(r, f->name, widths[f->kind]), widths[f->kind]);
-	} else if (expect_name(r, f->name)) {
-		at = r->used;
-		if (f->kind == RECORD_TEXT) {
-			quoted(r);
-			put_zeros(r, 1);
-			pad(r);
-		} else if (f->kind == RECORD_TAG) {
-			if (bytes(r) != 8)
-				wrong(r, "a tag has 8 bytes");
-		} else if (f->kind == RECORD_VALUES) {
-			values(r, layout->attr.read_format);
-		} else {
-			put_word(r, 0, 8);
-			set_word(r, at, words(r) / (f->kind == RECORD_LINKS ? 2 : 1), 8);
-		}
-	}
+	if (f->kind == RECORD_INODE)
+		inode(r, s);
+	else if (f->kind == RECORD_POKE)
+		poke(r, s);
+	else if (f->kind <= RECORD_U64)
+		number(r, s, name, widths[f->kind]);
+	else if (f->kind != RECORD_NO_INODE && in_find(&r->in, s, name))
+		long_field(r, f->kind, layout);
 }
 
-static void trailer(struct reading *r, const struct perfev_layout *layout)
+static void trailer_fields(struct reading *r, struct scope *s, const struct perfev_layout *layout)
 {
 	static const struct {
 		uint64_t bit;
 		const char *name;
-	} rows[] = {{PERF_SAMPLE_TID, "tid"},		  {PERF_SAMPLE_TIME, "time"}, {PERF_SAMPLE_ID, "id"},
-		    {PERF_SAMPLE_STREAM_ID, "stream_id"}, {PERF_SAMPLE_CPU, "cpu"},   {PERF_SAMPLE_IDENTIFIER, "identifier"}};
+		unsigned kind;
+	} rows[] = {{PERF_SAMPLE_TID, "tid", FIELD_PAIR},	     {PERF_SAMPLE_TIME, "time", FIELD_U64},
+		    {PERF_SAMPLE_ID, "id", FIELD_U64},		     {PERF_SAMPLE_STREAM_ID, "stream_id", FIELD_U64},
+		    {PERF_SAMPLE_CPU, "cpu", FIELD_CPU},	     {PERF_SAMPLE_IDENTIFIER, "identifier", FIELD_U64}};
 	size_t i;
 
-	skip_blanks(r);
-	expect(r, "@");
-	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		if (!(layout->id_present & rows[i].bit) || !expect_name(r, rows[i].name))
-			continue;
-		if (rows[i].bit == PERF_SAMPLE_TID) {
-			pair(r);
-		} else if (rows[i].bit == PERF_SAMPLE_CPU) {
-			put_word(r, number(r, 4), 4);
-			put_word(r, 0, 4);
-		} else {
-			put_word(r, number(r, 8), 8);
-		}
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (layout->id_present & rows[i].bit)
+			short_field(r, s, rows[i].name, rows[i].kind);
+}
+
+static void trailer(struct reading *r, struct scope *s, const struct perfev_layout *layout)
+{
+	struct scope inner;
+
+	if (!r->in.json) {
+		in_skip_blanks(&r->in);
+		in_expect(&r->in, "@");
+		trailer_fields(r, s, layout);
+	} else if (in_find(&r->in, s, "sample_id")) {
+		in_open(&r->in, &inner);
+		trailer_fields(r, &inner, layout);
+		in_close(&r->in, &inner);
 	}
+}
+
+/* The type of this name, of @n characters; 0 when there is none. */
+static uint32_t type_of(const char *text, size_t n)
+{
+	uint32_t t;
+
+	for (t = 1; t < PERF_RECORD_MAX; t++) {
+		const char *name = perfev_record_name(t);
+
+		if (name && strlen(name) == n && !memcmp(name, text, n))
+			return t;
+	}
+	return 0;
+}
+
+static uint32_t json_type(struct reading *r)
+{
+	uint32_t t;
+
+	for (t = 1; t < PERF_RECORD_MAX; t++)
+		if (json_is(&r->in, perfev_record_name(t)))
+			return t;
+	return (uint32_t)json_other(&r->in, 4, "no type of record");
 }
 
 /* The type by its name, or by its number. */
 static uint32_t type(struct reading *r)
 {
+	const char *at;
 	uint32_t t;
 	size_t n;
 
-	skip_blanks(r);
-	n = strcspn(r->text + r->at, " \t");
-	if (digit(r->text[r->at]) < 10)
-		return (uint32_t)number(r, 4);
-	for (t = 1; t < PERF_RECORD_MAX; t++) {
-		const char *name = perfev_record_name(t);
-
-		if (name && strlen(name) == n && !memcmp(name, r->text + r->at, n)) {
-			r->at += n;
-			return t;
-		}
-	}
-	wrong(r, "no type of record");
-	return 0;
+	in_skip_blanks(&r->in);
+	at = r->in.text + r->in.at;
+	if (*at >= '0' && *at <= '9')
+		return (uint32_t)in_number(&r->in, 4);
+	n = strcspn(at, " \t");
+	t = type_of(at, n);
+	if (t)
+		r->in.at += n;
+	else
+		in_wrong(&r->in, "no type of record");
+	return t;
 }
 
-static void body(struct reading *r, uint32_t t, const struct perfev_layout *layout)
+static void body(struct reading *r, struct scope *s, uint32_t t, const struct perfev_layout *layout)
 {
 	const struct record_field *rows;
 	size_t count, i;
 
 	if (t == 0 || t >= PERF_RECORD_MAX) {
-		if (expect_name(r, "body"))
+		if (in_find(&r->in, s, "body"))
 			bytes(r);
 		return;
 	}
 	if ((t == PERF_RECORD_SAMPLE || t == PERF_RECORD_READ) && !layout) {
-		wrong(r, "without a layout this type cannot be read");
+		in_wrong(&r->in, "without a layout this type cannot be read");
 		return;
 	}
 	for (i = 0; t == PERF_RECORD_SAMPLE && i < layout->step_count; i++)
-		step(r, layout, &layout->steps[i]);
+		step(r, s, layout, &layout->steps[i]);
 	rows = record_fields(t, &count);
 	for (i = 0; i < count; i++)
-		field(r, &rows[i], layout);
+		field(r, s, &rows[i], layout);
 	if (layout_has_trailer(layout, t))
-		trailer(r, layout);
+		trailer(r, s, layout);
+}
+
+/* Goes to the type. */
+static void begin(struct reading *r, struct scope *s)
+{
+	memset(s, 0, sizeof(*s));
+	if (!r->in.json)
+		return;
+	json_check(&r->in);
+	in_open(&r->in, s);
+	in_find(&r->in, s, "type");
+}
+
+static void end(struct reading *r, struct scope *s)
+{
+	if (r->in.json) {
+		in_close(&r->in, s);
+	} else {
+		in_skip_blanks(&r->in);
+		if (!r->in.failed && r->in.text[r->in.at] && r->in.text[r->in.at] != '\n')
+			in_wrong(&r->in, "something is left over");
+	}
+	if (!r->in.failed && r->pen.at > RECORD_MAX)
+		in_wrong(&r->in, "more than a record can have");
+}
+
+static int read_record(struct reading *r, const struct perfev_layout *layout)
+{
+	struct scope s;
+	uint64_t misc;
+	uint32_t t;
+
+	begin(r, &s);
+	t = r->in.json ? json_type(r) : type(r);
+	misc = in_field(&r->in, &s, "misc", 2);
+	if (misc && t >= SIMPLEPERF)
+		in_wrong(&r->in, "records of this type have no misc bits");
+	pen_zeros(&r->pen, HEADER);
+	body(r, &s, t, layout);
+	end(r, &s);
+	if (r->in.failed)
+		return -EINVAL;
+	pen_set(&r->pen, 0, t, 4);
+	pen_set(&r->pen, 4, misc, 2);
+	pen_set(&r->pen, 6, r->pen.at, 2);
+	return (int)r->pen.at;
 }
 
 int perfev_record_parse(void *to, size_t size, const char *text, const struct perfev_layout *layout,
 			unsigned flags, struct perfev_error *err)
 {
-	struct reading r = {.text = text, .to = to, .size = size, .swap = flags & PERFEV_RECORD_SWAPPED, .err = err};
-	uint32_t t = type(&r);
-	uint64_t misc = named_number(&r, "misc", 2);
+	struct reading r = {.in = {.text = text, .what = "a record", .err = err},
+			    .pen = {to, size, 0, flags & PERFEV_RECORD_SWAPPED}};
 
-	if (misc && t >= SIMPLEPERF)
-		wrong(&r, "records of this type have no misc bits");
-	put_zeros(&r, HEADER);
-	body(&r, t, layout);
-	skip_blanks(&r);
-	if (!r.failed && r.text[r.at] && r.text[r.at] != '\n')
-		wrong(&r, "something is left over");
-	if (!r.failed && r.used > RECORD_MAX)
-		wrong(&r, "more than a record can have");
-	if (r.failed)
-		return -EINVAL;
-	set_word(&r, 0, t, 4);
-	set_word(&r, 4, misc, 2);
-	set_word(&r, 6, r.used, 2);
-	return (int)r.used;
+	return read_record(&r, layout);
+}
+
+int perfev_record_from_json(void *to, size_t size, const char *json, const struct perfev_layout *layout,
+			    unsigned flags, struct perfev_error *err)
+{
+	struct reading r = {.in = {.text = json, .json = true, .what = "a record", .err = err},
+			    .pen = {to, size, 0, flags & PERFEV_RECORD_SWAPPED}};
+
+	return read_record(&r, layout);
 }

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: MIT
 """perfev dump: each record decoded and raw, the header; of our files, of streams, and of others' recordings."""
+import json
 import os
 import pathlib
 import re
+import shutil
+import struct
 
 from cli import BURN, PERFEV, Folder, Skip, expect, expect_code, expect_in, perfev, stats
 
@@ -58,6 +61,37 @@ def test_json():
             expect(ours["size"] == shown[0] and ours["name"] == shown[1] and bytes.fromhex(ours["raw"]) == shown[3],
                    f"{ours} {shown}")
             expect(ours["text"] == f"{shown[1]} misc=0x{ours['misc']:x}{shown[2]}", f"{ours['text']}")
+            check_object(ours)
+
+
+def check_object(ours):
+    """Python's reader and ours see the same: what the bytes say, and what the text says."""
+    record, raw = ours["record"], bytes.fromhex(ours["raw"])
+    if ours["type"] >= 64:
+        expect(record is None, f"{ours}")
+        return
+    expect(record["type"] == ours["name"] and record["misc"] == ours["misc"], f"{ours}")
+    if ours["name"] == "COMM":
+        pid, tid = struct.unpack_from("=II", raw, 8)
+        name = raw[16:raw.index(b"\0", 16)].decode()
+        expect((record["pid"], record["tid"], record["comm"]) == (pid, tid, name), f"{ours}")
+    if ours["name"] == "SAMPLE":
+        chain = re.search(r"callchain=\[(.*?)\]", ours["text"])[1]
+        expect(",".join(record["callchain"]) == chain, f"{ours}")
+        expect(f"ip={record['ip']} " in ours["text"], f"{ours}")
+
+
+def test_json_of_names_that_are_no_text():
+    """A file whose name is no UTF-8: the document is UTF-8, and the name's bytes are in it."""
+    with Folder() as folder:
+        program = os.fsencode(folder / "b") + b"\xff\xfern"
+        shutil.copy(BURN, program)
+        path = folder / "a.data"
+        expect_code(perfev("record", "-e", "cpu-clock", "-o", path, "--", "sh", "-c", 'exec "$0"*rn 0.1', folder / "b"), 0)
+        done = perfev("dump", "--json", "-i", path)
+        records = json.loads(done.raw.decode())["records"]
+        names = [record["record"]["filename"] for record in records if record["name"] in ("MMAP", "MMAP2")]
+        expect({"hex": program.hex()} in names, f"{names}")
 
 
 def test_header():
@@ -102,6 +136,11 @@ def test_recordings_of_others():
         total = int(re.search(r"^TOTAL (\d+)$", counted.out, re.M)[1])
         shown = sum(line.startswith("0x") for line in done.out.splitlines())
         expect(shown == total, f"{path.name}: {shown} shown, {total} counted")
+        if total < 50000:
+            records = perfev("dump", "--json", "--partial", "-i", path, timeout=120).json()["records"]
+            expect(len(records) == total, f"{path.name}: {len(records)} as JSON, {total} counted")
+            expect(all(record["record"] or ": cannot decode" in record["text"] for record in records if record["type"] < 64),
+                   f"{path.name}: a record without fields")
         done = perfev("dump", "--header", "--partial", "-i", path, timeout=120)
         expect(done.code in (0, counted.code), f"{path.name}: {done.err}")  # it does not look at the records
         seen += 1

@@ -28,8 +28,8 @@ static struct perfev_layout *choose(const uint8_t *data, size_t size)
 	return perfev_layout_new(&layout, &attr, NULL) < 0 ? NULL : layout;
 }
 
-/* Text that means a record means the same one through its own text. A layout may say more registers or counters
- * than the text has: then its bytes are no record of the layout. */
+/* Text that means a record means the same one through its own text. Where the layout allows two readings of the
+ * bytes (of no branches, with or without an index), the other one may be taken, and may fail. */
 static void check(int size, const struct perfev_layout *layout)
 {
 	struct perfev_bytes bytes = {first, (size_t)size};

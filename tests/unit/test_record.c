@@ -260,6 +260,11 @@ static void check_encode(const struct made_record *made, const struct perfev_lay
 	if (perfev_record_parse(again, sizeof(again), text, layout, flags, &err) != (int)made->bytes.size ||
 	    memcmp(bytes, again, made->bytes.size))
 		fail_msg("%s\n%s", text, err.text);
+	assert_in_range(perfev_record_to_json(text, sizeof(text), &record, layout, &err), 1, sizeof(text) - 1);
+	memset(again, 0xa5, sizeof(again));
+	if (perfev_record_from_json(again, sizeof(again), text, layout, flags, &err) != (int)made->bytes.size ||
+	    memcmp(bytes, again, made->bytes.size))
+		fail_msg("%s\n%s", text, err.text);
 }
 
 static void check_type(uint32_t type, size_t name_size, uint64_t trailer, bool cut)

@@ -104,6 +104,19 @@ static void test_blanks_and_bases(void **state)
 	assert_memory_equal(first, second, (size_t)r);
 }
 
+/* The sample above with something else in place of a part of it. */
+static void check_sample_mistake(const char *part, const char *other, const char *says)
+{
+	unsigned char bytes[4096];
+	const char *at = strstr(SAMPLE, part);
+	char text[2048];
+
+	assert_non_null(at);
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(strlen(SAMPLE) - strlen(at)), SAMPLE, other, at + strlen(part));
+	assert_fails(perfev_record_parse(bytes, sizeof(bytes), text, layout, 0, &err), EINVAL);
+	assert_says(says);
+}
+
 static void test_mistakes(void **state)
 {
 	static const struct {
@@ -128,6 +141,8 @@ static void test_mistakes(void **state)
 		{"BPF_EVENT misc=0x0 type=1 flags=0x0 id=5 tag=hex:00" TRAILER, "a tag has 8 bytes", 52},
 		{"BPF_EVENT misc=0x0 type=1 flags=0x0 id=5 tag=hex:0" TRAILER, "half a byte", 50},
 		{"NAMESPACES misc=0x0 pid=1 tid=1 links=[1,2", "']' is missing", 43},
+		{"NAMESPACES misc=0x0 pid=1 tid=1 links=[1,2,3]" TRAILER, "half a pair", 46},
+		{"COMM misc=0 pid=1 tid=1 comm=\"a\\x00\"" TRAILER, "no text has a zero byte", 36},
 		{"NAMESPACES misc=0x0 pid=1 tid=1 links=[1,]", "a number is missing", 42},
 		{"MMAP2 misc=0x2 pid=1 tid=1 addr=0x400000 len=0x1000 pgoff=0x0 build_id=hex:", "a build-id has 1 to 20 bytes", 76},
 		{"READ misc=0x0 pid=1 tid=2 values={counts=[]}", "'enabled=' is missing", 35},
@@ -145,6 +160,9 @@ static void test_mistakes(void **state)
 			fail_msg("%s: %s (%d)", rows[i].text, err.text, (int)err.where);
 		assert_int_equal(perfev_record_parse(bytes, sizeof(bytes), rows[i].text, layout, 0, NULL), -EINVAL);
 	}
+	check_sample_mistake("counters=[0xff]", "counters=[1,2]", "a counter for each branch");
+	check_sample_mistake("values=[0x10,0x11]", "values=[0x10]", "another number of registers");
+	check_sample_mistake("abi=2,values=[0x10,0x11]", "abi=0,values=[0x10]", "another number of registers");
 	assert_fails(perfev_record_parse(bytes, sizeof(bytes), "SAMPLE misc=0", NULL, 0, &err), EINVAL);
 	assert_says("without a layout");
 	assert_int_equal(perfev_record_parse(bytes, sizeof(bytes), "SWITCH misc=0", NULL, 0, &err), 8);

@@ -123,7 +123,7 @@ static void check_encode(struct made_sample *made, const struct perfev_any *any,
 	assert_int_equal(perfev_record_encode(NULL, 0, any, 0, layout, flags, &err), r); /* how large? */
 }
 
-/* As text and back it is the canonical form of the same bytes. */
+/* As text or JSON and back it is the canonical form of the same bytes. */
 static void check_text(const struct perfev_any *any, uint16_t misc, const struct perfev_layout *layout, bool big)
 {
 	static unsigned char first[8192], second[8192];
@@ -145,6 +145,15 @@ static void check_text(const struct perfev_any *any, uint16_t misc, const struct
 	if (memcmp(first, second, (size_t)r))
 		fail_msg("%s", text);
 	assert_int_equal(perfev_record_parse(NULL, 0, text, layout, flags, &err), r);
+	n = perfev_record_to_json(text, sizeof(text), &record, layout, &err);
+	assert_in_range(n, 1, sizeof(text) - 1);
+	assert_int_equal(strlen(text), n);
+	assert_int_equal(perfev_record_to_json(NULL, 0, &record, layout, &err), n);
+	memset(second, 0xa5, sizeof(second));
+	if (perfev_record_from_json(second, sizeof(second), text, layout, flags, &err) != r ||
+	    memcmp(first, second, (size_t)r))
+		fail_msg("%s\n%s", text, err.text);
+	assert_int_equal(perfev_record_from_json(NULL, 0, text, layout, flags, &err), r);
 }
 
 static void check_whole(struct made_sample *made)
