@@ -585,6 +585,10 @@ static void test_sums(void **state)
 	assert_works(perfev_set_open(&set, events, perfev_on_task(ids[0]), NULL, &err));
 	n = perfev_set_row_count(set);
 	assert_int_equal(n, 2);
+	assert_works(perfev_set_start(set, &err)); /* code faults the first time */
+	touch_pages(1);
+	assert_works(perfev_set_stop(set, &err));
+	assert_works(perfev_set_reset(set, &err));
 	assert_works(perfev_set_start(set, &err));
 	touch_pages(60);
 	assert_works(perfev_set_stop(set, &err));
