@@ -10,6 +10,7 @@
 #include <perfev/event.h>
 #include <perfev/feature.h>
 #include <perfev/group.h>
+#include <perfev/meaning.h>
 #include <perfev/order.h>
 #include <perfev/pmu.h>
 #include <perfev/probe.h>
