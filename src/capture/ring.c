@@ -140,11 +140,14 @@ static const unsigned char *bounce(struct ring *ring, uint64_t at, uint32_t size
 	return ring->bounce;
 }
 
-/* Sums that must not be missed, whatever the caller does with the records. */
+/* Sums that must not be missed, whatever the caller does with the records. Not of a backward ring: each pass gives
+ * the same records again. */
 static void note_loss(struct ring *ring, const struct perfev_record *record)
 {
 	const unsigned char *body = (const unsigned char *)record->data + 8;
 
+	if (ring->backward)
+		return;
 	if (record->type == PERF_RECORD_LOST && record->size >= 24)
 		ring->lost_said += load_u64(body + 8, false);
 	else if (record->type == PERF_RECORD_LOST_SAMPLES && record->size >= 16)
