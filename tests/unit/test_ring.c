@@ -478,6 +478,29 @@ static void test_head_over_what_is_held(void **state)
 	writer_close(&w);
 }
 
+/* A head that goes back behind what was handed out, but not behind what was given back: no way round the ring. */
+static void test_head_goes_back(void **state)
+{
+	struct perfev_record record;
+	struct writer w;
+	int i;
+
+	(void)state;
+	writer_open(&w, 4096, 800);
+	for (i = 0; i < 10; i++)
+		write_record(&w, 104);
+	assert_true(ring_begin(&w.ring));
+	while (ring_next(&w.ring, &record) > 0)
+		;
+	w.page->data_head -= 104;
+	assert_true(ring_begin(&w.ring));
+	assert_int_equal(ring_next(&w.ring, &record), -EBADMSG);
+	assert_int_equal(ring_next(&w.ring, &record), 0);
+	ring_release(&w.ring);
+	assert_true(w.page->data_tail == w.page->data_head);
+	writer_close(&w);
+}
+
 static void test_noise(void **state)
 {
 	struct perfev_record record;
@@ -578,6 +601,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_hostile_sizes),
 	cmocka_unit_test(test_hostile_heads),
 	cmocka_unit_test(test_head_over_what_is_held),
+	cmocka_unit_test(test_head_goes_back),
 	cmocka_unit_test(test_noise),
 	cmocka_unit_test(test_no_memory_mapped),
 };
