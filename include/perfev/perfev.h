@@ -7,6 +7,7 @@
 #include <perfev/clock.h>
 #include <perfev/common.h>
 #include <perfev/counter.h>
+#include <perfev/deferred.h>
 #include <perfev/event.h>
 #include <perfev/feature.h>
 #include <perfev/group.h>
