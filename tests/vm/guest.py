@@ -188,10 +188,12 @@ def put(archive, name, mode, data):
     archive += b"\0" * (-len(archive) % 4)
 
 
-def initrd(files, modules, commands):
+def initrd(files, modules, commands, links):
     archive = bytearray()
-    for folder in ("dev", "proc", "sys", "tmp", "t"):
+    for folder in ("bin", "dev", "proc", "sys", "tmp", "t"):
         put(archive, folder, 0o40755, b"")
+    for name, target in links.items():
+        put(archive, name, 0o120777, target.encode())
     for name, path in files.items():
         put(archive, name, 0o100755, pathlib.Path(path).read_bytes())
     put(archive, "modules", 0o100644, "".join(f"{line}\n" for line in modules).encode())
@@ -209,6 +211,12 @@ def first_process(arch):
         CACHE.mkdir(parents=True, exist_ok=True)
         call([compiler, "-static", "-O2", "-o", built, source])
     return built
+
+
+def busybox(arch, suite):
+    """What a program may start: a shell, and little else."""
+    root = Suite(suite.removesuffix("-backports"), arch).unpacked("busybox-static")
+    return next(path for path in (root / "bin/busybox", root / "usr/bin/busybox") if path.exists())
 
 
 def emulator(arch):
@@ -246,7 +254,9 @@ def boot(arch, suite, files, commands, modules=(), kernel=None, cpus=1, limit=60
     parameters = f"console={machine.console} quiet panic=-1 cryptomgr.notests rdinit=/init"
     start = time.monotonic()
     with tempfile.NamedTemporaryFile(prefix="perfev-vm-") as disk:
-        disk.write(initrd({"init": first_process(arch), **files}, modules, commands))
+        tools = {f"bin/{name}": "busybox" for name in ("cat", "echo", "false", "ls", "sh", "sleep", "true")}
+        system = {"init": first_process(arch), "bin/busybox": busybox(arch, suite)}
+        disk.write(initrd({**system, **files}, modules, commands, tools))
         disk.flush()
         words = [command, "-M", *machine.machine.split(), "-accel", "tcg", "-m", "1024", "-smp", cpus, "-nodefaults",
                  "-display", "none", "-serial", "stdio", "-no-reboot", *icount, *firmware, "-kernel", image, "-initrd",

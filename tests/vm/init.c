@@ -98,6 +98,24 @@ static int each_line(const char *path, int (*use)(char *line))
 	return bad;
 }
 
+/* Cgroups without any controller are none to perf events. */
+static void give_controllers(void)
+{
+	static const char *const names[] = {"+pids", "+memory", "+cpu"};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		int fd = open("/sys/fs/cgroup/cgroup.subtree_control", O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return;
+		if (write(fd, names[i], strlen(names[i])) < 0) {
+			; /* not every kernel has each */
+		}
+		close(fd);
+	}
+}
+
 static void open_console(void)
 {
 	int fd = open("/dev/console", O_RDWR);
@@ -124,6 +142,7 @@ int main(void)
 	mount_on("debugfs", "/sys/kernel/debug");
 	mount_on("tracefs", "/sys/kernel/tracing");
 	mount_on("cgroup2", "/sys/fs/cgroup");
+	give_controllers();
 	printf("init: up after %.2f s\n", now());
 	bad = each_line("/modules", load);
 	bad += each_line("/run", run);
