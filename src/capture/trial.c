@@ -394,8 +394,29 @@ static void reduce(struct trial_result *ret, const struct trial *first, struct t
 			blame(ret, first->attr, suspected[i]);
 }
 
+/* The newer bits of branch_sample_type, which is one part. */
+static void look_for_unknown_branches(struct trial_result *ret, const struct perf_event_attr *attr)
+{
+	static const struct {
+		uint64_t bit;
+		const char *name;
+	} bits[] = {
+		{PERF_SAMPLE_BRANCH_TYPE_SAVE, "PERF_SAMPLE_BRANCH_TYPE_SAVE"},
+		{PERF_SAMPLE_BRANCH_HW_INDEX, "PERF_SAMPLE_BRANCH_HW_INDEX"},
+		{PERF_SAMPLE_BRANCH_PRIV_SAVE, "PERF_SAMPLE_BRANCH_PRIV_SAVE"},
+		{PERF_SAMPLE_BRANCH_COUNTERS, "PERF_SAMPLE_BRANCH_COUNTERS"},
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(bits) / sizeof(bits[0]) && !ret->since; i++)
+		if (attr->branch_sample_type & bits[i].bit) {
+			snprintf(ret->unknown, sizeof(ret->unknown), "%s", bits[i].name);
+			ret->since = kernel_lacks(bits[i].name);
+		}
+}
+
 /* A kernel that never heard of a part refuses it as it does a wrong one. */
-static void look_for_unknown(struct trial_result *ret)
+static void look_for_unknown(struct trial_result *ret, const struct perf_event_attr *attr)
 {
 	unsigned i;
 
@@ -408,6 +429,8 @@ static void look_for_unknown(struct trial_result *ret)
 			*end = 0;
 		ret->since = kernel_lacks(ret->unknown);
 	}
+	if (!ret->since && is_blamed(ret, "branch_sample_type"))
+		look_for_unknown_branches(ret, attr);
 	if (!ret->since)
 		ret->unknown[0] = 0;
 }
@@ -423,7 +446,7 @@ void trial_run(struct trial_result *ret, const struct trial *trial)
 	if (try_once(&t, &least) != trial->code)
 		return; /* it depends on the moment */
 	reduce(ret, trial, &t, &least);
-	look_for_unknown(ret);
+	look_for_unknown(ret, trial->attr);
 	if (!ret->since)
 		look_for_needs(ret, &t, trial->attr, &least);
 }
