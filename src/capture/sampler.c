@@ -134,11 +134,13 @@ static int open_rings(struct perfev_sampler *sampler, const struct perfev_event 
 		      struct perfev_error *err)
 {
 	struct members_opts how = {opts->may_drop, opts->partial, true, opts->apart, false};
-	uint64_t bytes = round_ring(opts->ring_bytes);
-	int r;
+	uint64_t first = round_ring(opts->ring_bytes), bytes;
+	int r = 0, told;
 
-	for (;; bytes /= 2) {
-		sampler_attrs_mark(sampler, events, bytes);
+	for (bytes = first;; bytes /= 2) {
+		told = sampler_attrs_mark(sampler, events, bytes, bytes == first ? err : NULL);
+		if (told < 0)
+			return bytes == first ? told : r; /* why it had to be that small */
 		r = members_open(&sampler->members, on, &how, err);
 		if (r < 0)
 			return r;

@@ -95,19 +95,54 @@ int sampler_attrs_prepare(struct perfev_sampler *sampler, struct perfev_error *e
 	return 0;
 }
 
-/* A mark that is no less than the ring is never passed: the reader would not be woken. */
-void sampler_attrs_mark(struct perfev_sampler *sampler, const struct perfev_event *const *events,
-			uint64_t ring_bytes)
+/* The least that a sample of a user's code has: a word for each field, and its stack. */
+static uint64_t smallest_sample(const struct perf_event_attr *attr)
+{
+	uint64_t size = sizeof(struct perf_event_header), bits;
+
+	for (bits = attr->sample_type; bits; bits &= bits - 1)
+		size += 8;
+	return size + (attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0);
+}
+
+/* A sample as large as the ring never has room. A ring that is full before its reader is woken stays full; where
+ * wakeup_events says when, the kernel also wakes at half of the ring. */
+static int refuse_deafness(const struct member *member, uint64_t ring_bytes, struct perfev_error *err)
+{
+	const struct perf_event_attr *attr = &member->attr;
+	uint64_t size = attr->sample_period ? smallest_sample(attr) : sizeof(struct perf_event_header);
+	uint64_t full = (ring_bytes - 1) / size * size;
+
+	if (size >= ring_bytes)
+		return error_set(err, -EINVAL, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
+				 "cannot sample %.100s: its samples have %llu bytes or more, and never fit into a ring of "
+				 "%llu; ask for larger rings, or for less of the stack",
+				 member->name, (unsigned long long)size, (unsigned long long)ring_bytes);
+	if (attr->watermark && attr->wakeup_watermark >= full)
+		return error_set(err, -EINVAL, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
+				 "cannot sample %.100s: nobody is woken before its ring has more than %u bytes "
+				 "(wakeup_watermark), and it is full with %llu; ask for larger rings, or for a lower mark",
+				 member->name, attr->wakeup_watermark, (unsigned long long)full);
+	return 0;
+}
+
+/* A quarter of the ring, unless the caller has said something. Rings that are written over are not waited for. */
+int sampler_attrs_mark(struct perfev_sampler *sampler, const struct perfev_event *const *events,
+		       uint64_t ring_bytes, struct perfev_error *err)
 {
 	uint64_t mark = ring_bytes / 4;
 	size_t i;
+	int r = 0;
 
-	for (i = 0; i < sampler->members.count; i++) {
+	for (i = 0; r == 0 && i < sampler->members.count; i++) {
 		struct perf_event_attr *attr = &sampler->members.items[i].attr;
 
-		if (events[i]->attr.watermark || events[i]->attr.wakeup_events)
-			continue; /* the caller's own */
-		attr->watermark = 1;
-		attr->wakeup_watermark = mark > UINT32_MAX ? UINT32_MAX : (uint32_t)mark;
+		if (!events[i]->attr.watermark && !events[i]->attr.wakeup_events) {
+			attr->watermark = 1;
+			attr->wakeup_watermark = mark > UINT32_MAX ? UINT32_MAX : (uint32_t)mark;
+		}
+		if (!sampler->backward)
+			r = refuse_deafness(&sampler->members.items[i], ring_bytes, err);
 	}
+	return r;
 }
