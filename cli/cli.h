@@ -183,6 +183,7 @@ struct loaded {
 	uint64_t first_time, last_time;
 	struct perfev_loss loss;
 	uint64_t late;
+	struct perfev_deferred_info deferred;
 };
 
 struct load_opts {

@@ -18,6 +18,7 @@ struct load {
 	struct loaded *out;
 	const struct load_opts *opts;
 	struct perfev_order *order;
+	struct perfev_deferred *deferred;
 	uint32_t *numbers; /* by frame key: profile frame + 1 */
 	size_t number_count;
 	uint64_t *missing; /* by module: samples without a name */
@@ -165,55 +166,40 @@ static int push_place(struct load *l, const struct perfev_place *place, struct p
 	return 0;
 }
 
-/* The level that a mark begins; false when it is not one whose addresses are known. */
-static bool level_of(uint64_t mark, uint32_t *cpumode)
+/* What misc says of a sample, by whose an address is; 0: where such addresses are is not known. */
+static uint32_t cpumode_of(uint32_t context)
 {
-	switch (mark) {
-	case PERF_CONTEXT_KERNEL:
-		*cpumode = PERF_RECORD_MISC_KERNEL;
-		return true;
-	case PERF_CONTEXT_USER:
-		*cpumode = PERF_RECORD_MISC_USER;
-		return true;
-	case PERF_CONTEXT_HV:
-		*cpumode = PERF_RECORD_MISC_HYPERVISOR;
-		return true;
-	case PERF_CONTEXT_GUEST_KERNEL:
-		*cpumode = PERF_RECORD_MISC_GUEST_KERNEL;
-		return true;
-	case PERF_CONTEXT_GUEST_USER:
-		*cpumode = PERF_RECORD_MISC_GUEST_USER;
-		return true;
-	default:
-		return false;
-	}
+	static const uint8_t modes[PERFEV_CONTEXT_COUNT_] = {
+		[PERFEV_CONTEXT_KERNEL] = PERF_RECORD_MISC_KERNEL,
+		[PERFEV_CONTEXT_USER] = PERF_RECORD_MISC_USER,
+		[PERFEV_CONTEXT_HYPERVISOR] = PERF_RECORD_MISC_HYPERVISOR,
+		[PERFEV_CONTEXT_GUEST_KERNEL] = PERF_RECORD_MISC_GUEST_KERNEL,
+		[PERFEV_CONTEXT_GUEST_USER] = PERF_RECORD_MISC_GUEST_USER,
+		[PERFEV_CONTEXT_USER_DEFERRED] = PERF_RECORD_MISC_USER,
+	};
+
+	return modes[context];
 }
 
 static int push_chain(struct load *l, const struct perfev_sample *sample, struct perfev_place *place,
 		      struct perfev_error *err)
 {
-	bool first = true, known = true, leaf = true;
-	uint32_t i;
+	struct perfev_callchain_entry entry;
+	struct perfev_callchain chain;
+	bool leaf = true;
 
-	for (i = 0; i < sample->callchain.count; i++) {
-		uint64_t ip = perfev_u64s_at(sample->callchain, i);
+	perfev_callchain_begin(&chain, sample->callchain, sample->misc);
+	while (perfev_callchain_next(&chain, &entry) > 0) {
 		int r;
 
-		if (ip >= PERF_CONTEXT_MAX) {
-			if (ip == PERF_CONTEXT_USER_DEFERRED)
-				i++; /* the cookie */
-			known = level_of(ip, &place->cpumode);
-			first = true;
-			continue;
-		}
-		if (!known || !ip)
+		place->cpumode = cpumode_of(entry.context);
+		if (!place->cpumode || !entry.ip)
 			continue;
 		if (leaf) { /* the sample's own address, which was pushed already */
-			leaf = first = false;
+			leaf = false;
 			continue;
 		}
-		place->ip = first ? ip : ip - 1;
-		first = false;
+		place->ip = entry.first ? entry.ip : entry.ip - 1;
 		r = push_place(l, place, err);
 		if (r < 0)
 			return r;
@@ -332,10 +318,26 @@ static int take_sample(struct load *l, const struct perfev_record *record,
 	return add_sample(l, &sample, l->events[event], perfev_layout_attr(layout), err);
 }
 
+/* Samples that waited for the user part of their call chain. */
+static int take_joined(struct load *l, struct perfev_error *err)
+{
+	const struct perfev_layout *layout;
+	struct perfev_record record;
+	int r = 0;
+
+	while (r == 0 && perfev_deferred_next(l->deferred, &record, &layout) > 0)
+		r = take_sample(l, &record, layout, err);
+	return r;
+}
+
 static int take(struct load *l, const struct perfev_record *record, struct perfev_error *err)
 {
 	const struct perfev_layout *layout = perfev_reader_layout(l->out->reader, record);
+	int as_it_is = perfev_deferred_feed(l->deferred, record, layout, err);
+	int r = as_it_is < 0 ? as_it_is : take_joined(l, err);
 
+	if (r < 0 || !as_it_is)
+		return r;
 	if (record->type == PERF_RECORD_SAMPLE)
 		return take_sample(l, record, layout, err);
 	if (record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2)
@@ -383,6 +385,9 @@ static int read_all(struct load *l, struct perfev_error *err)
 		r = perfev_order_end(l->order, err);
 	if (r == 0)
 		r = take_ready(l, err);
+	perfev_deferred_end(l->deferred);
+	if (r == 0)
+		r = take_joined(l, err);
 	progress_end(&progress);
 	return r;
 }
@@ -437,6 +442,8 @@ static int open_all(struct load *l, struct perfev_error *err)
 		r = perfev_profile_new(&l->out->profile, err);
 	if (r == 0)
 		r = perfev_order_new(&l->order, NULL, err);
+	if (r == 0)
+		r = perfev_deferred_new(&l->deferred, NULL, err);
 	if (r == 0)
 		feed_build_ids(l->out);
 	return r;
@@ -508,6 +515,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 	if (r == 0) {
 		perfev_reader_loss(ret->reader, &ret->loss);
 		ret->late = perfev_order_late(l.order);
+		perfev_deferred_describe(l.deferred, &ret->deferred);
 		if (l.compressed)
 			note("%s has compressed records, which this version does not read yet", opts->path);
 	} else if (!err.code) {
@@ -516,6 +524,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 		report_error(&err);
 	}
 	perfev_order_free(l.order);
+	perfev_deferred_free(l.deferred);
 	free(l.numbers);
 	free(l.missing);
 	free(l.stack);

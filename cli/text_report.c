@@ -48,6 +48,9 @@ static void put_header(FILE *out, const struct loaded *l, const char *path)
 	if (l->late)
 		fprintf(out, "# %s records came late, and are out of order\n",
 			text_number(number, l->late));
+	if (l->deferred.alone)
+		fprintf(out, "# %s samples are without the user part of their call chain, which did not come\n",
+			text_number(number, l->deferred.alone));
 }
 
 static void put_missing(FILE *out, const struct loaded *l)

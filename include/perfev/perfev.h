@@ -7,10 +7,12 @@
 #include <perfev/clock.h>
 #include <perfev/common.h>
 #include <perfev/counter.h>
+#include <perfev/deferred.h>
 #include <perfev/event.h>
 #include <perfev/feature.h>
 #include <perfev/group.h>
 #include <perfev/json.h>
+#include <perfev/meaning.h>
 #include <perfev/order.h>
 #include <perfev/pmu.h>
 #include <perfev/probe.h>

@@ -66,8 +66,8 @@ PERFEV_API int perfev_sampler_start(struct perfev_sampler *sampler, struct perfe
 PERFEV_API int perfev_sampler_stop(struct perfev_sampler *sampler, struct perfev_error *err);
 
 /*
- * perfev_sampler_pause(), perfev_sampler_resume() - records that would be written meanwhile are dropped, and not
- * counted as lost [4.7]
+ * perfev_sampler_pause(), perfev_sampler_resume() - records that would be written meanwhile are dropped [4.7]
+ * The kernel counts them as lost where it has PERF_FORMAT_LOST [6.0]: they are in perfev_sampler_loss().
  * With opts.overwrite the rings are read while they are paused, as a snapshot of the last of what happened:
  * perfev_sampler_next() gives the newest record of each ring first (perfev_order_... puts them in order), and
  * each pass gives all that is there.

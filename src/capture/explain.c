@@ -298,6 +298,16 @@ static bool probe_place(const struct facts *f)
 	return uprobe(f) && found_place(f);
 }
 
+static bool kprobe_place(const struct facts *f)
+{
+	return kprobe(f) && found_place(f);
+}
+
+static bool breakpoint_length(const struct facts *f)
+{
+	return breakpoint(f) && f->fault.count == 1 && !strncmp(f->fault.names[0], "bp_len", 6);
+}
+
 static bool breakpoint_place(const struct facts *f)
 {
 	return breakpoint(f) && f->attr->bp_addr >> 63 && found_place(f);
@@ -427,6 +437,11 @@ static const struct row rows[] = {
 	{EINVAL, probe_place, PERFEV_WHY_ARGUMENT,
 	 "the kernel puts no probe there: it is no file, or its offset is not inside it",
 	 "give a program or a library, and an offset in it"},
+	{EINVAL, kprobe_place, PERFEV_WHY_ARGUMENT,
+	 "the kernel puts no probe there: not into this function, or not at this offset",
+	 "take another function; blacklist under kprobes in debugfs has those that are never probed"},
+	{0, breakpoint_length, PERFEV_WHY_ARGUMENT, "this CPU does not watch {length} bytes at once",
+	 "watch fewer: 4, 2 or 1"},
 	{EINVAL, breakpoint_place, PERFEV_WHY_ARGUMENT,
 	 "the kernel lets nothing watch its address 0x{address}", "take another address"},
 	{EINVAL, found_one, PERFEV_WHY_ARGUMENT, "the kernel does not take {fault}",

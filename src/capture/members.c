@@ -49,6 +49,9 @@ int members_init(struct members *ret, const struct perfev_event *const *events,
 					 "cannot open %.100s: event %zu cannot lead its group; a leader "
 					 "stands before its group, and leads itself",
 					 member->name, ret->leaders[i]);
+		/* only leaders are started: what is off by itself would never count */
+		if (ret->leaders[i] != i)
+			member->attr.disabled = 0;
 	}
 	return 0;
 }

@@ -140,11 +140,14 @@ static const unsigned char *bounce(struct ring *ring, uint64_t at, uint32_t size
 	return ring->bounce;
 }
 
-/* Sums that must not be missed, whatever the caller does with the records. */
+/* Sums that must not be missed, whatever the caller does with the records. Not of a backward ring: each pass gives
+ * the same records again. */
 static void note_loss(struct ring *ring, const struct perfev_record *record)
 {
 	const unsigned char *body = (const unsigned char *)record->data + 8;
 
+	if (ring->backward)
+		return;
 	if (record->type == PERF_RECORD_LOST && record->size >= 24)
 		ring->lost_said += load_u64(body + 8, false);
 	else if (record->type == PERF_RECORD_LOST_SAMPLES && record->size >= 16)
@@ -152,14 +155,14 @@ static void note_loss(struct ring *ring, const struct perfev_record *record)
 }
 
 /* The size of the record at the tail; 0 for what no kernel writes: positions that are no multiples of 8
- * or further apart than the ring is large, counted from what the kernel has back, and a size that does not
- * fit. */
+ * or further apart than the ring is large, counted from what the kernel has back; a head that went back, behind what was
+ * handed out; and a size that does not fit. */
 static uint32_t record_size(const struct ring *ring, uint64_t at)
 {
 	uint64_t left = ring->head - ring->tail;
 	uint32_t size;
 
-	if (ring->head - ring->given > ring->size || left < 8 || (at & 7))
+	if (ring->head - ring->given > ring->size || left > ring->size || left < 8 || (at & 7))
 		return 0;
 	size = load_u16(ring->data + at + 6, false);
 	return size < 8 || (size & 7) || size > left ? 0 : size;

@@ -109,6 +109,14 @@ static void clear_part(struct perf_event_attr *attr, const struct part *part)
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 		return;
 	}
+	if (part->offset == OFFSET(sample_regs_user) && (attr->sample_type & PERF_SAMPLE_REGS_USER)) {
+		attr->sample_regs_user = 1;
+		return;
+	}
+	if (part->offset == OFFSET(sample_regs_intr) && (attr->sample_type & PERF_SAMPLE_REGS_INTR)) {
+		attr->sample_regs_intr = 1;
+		return;
+	}
 	if (part->size < 8) { /* whole fields */
 		memset(at, 0, part->size);
 		return;
@@ -308,6 +316,16 @@ static void look_for_needs(struct trial_result *ret, const struct trial *t,
 	}
 }
 
+/* As it is called for this type of event. */
+static const char *name_of(const struct perf_event_attr *attr, size_t suspect)
+{
+	bool breakpoint = attr->type == PERF_TYPE_BREAKPOINT;
+
+	if (breakpoint && parts[suspect].offset == OFFSET(config1))
+		return "bp_addr";
+	return breakpoint && parts[suspect].offset == OFFSET(config2) ? "bp_len" : parts[suspect].name;
+}
+
 static void blame(struct trial_result *ret, const struct perf_event_attr *attr, size_t suspect)
 {
 	static const char *const others[] = {"being in its group", "this target", "the type"};
@@ -323,10 +341,9 @@ static void blame(struct trial_result *ret, const struct perf_event_attr *attr, 
 	else if (suspect >= PARTS)
 		snprintf(to, size, "%s", others[suspect - PARTS]);
 	else if (parts[suspect].value)
-		snprintf(to, size, "%s (0x%" PRIx64 ")", parts[suspect].name,
-			 word_of(attr, &parts[suspect]));
+		snprintf(to, size, "%s (0x%" PRIx64 ")", name_of(attr, suspect), word_of(attr, &parts[suspect]));
 	else
-		snprintf(to, size, "%s", parts[suspect].name);
+		snprintf(to, size, "%s", name_of(attr, suspect));
 }
 
 /* Without it the kernel would refuse for another reason: what needs it was not taken out. */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """perfev report: shares, sums, forms, filters."""
 import re
+import struct
 
 import cli
 from cli import BURN, Folder, expect, expect_code, expect_in, perfev, stats
@@ -113,3 +114,34 @@ def test_html():
         if " 0 failed, 0 skipped" not in closing and "0 failed" in closing:
             raise cli.Skip("the page cannot be opened here: " + page.out.splitlines()[0])
         expect_in(" 0 failed", closing)
+
+
+def deferred_recording(path):
+    """As a kernel of 6.19 writes it: two samples in the kernel, and the user part of one of them, which comes later."""
+    sample_type = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5  # IP, TID, TIME, CALLCHAIN
+    flags = 1 << 18 | 1 << 38 | 1 << 39  # sample_id_all, defer_callchain, defer_output
+    attr = struct.pack("<IIQQQQQ", 1, 144, 0, 1000, sample_type, 0, flags).ljust(144, b"\0")
+
+    def record(kind, misc, body):
+        return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
+
+    def sample(tid, time, cookie):
+        chain = [0xffffffffffffff80, 0xffffffff81000010, 0xfffffffffffffd80, cookie]
+        return record(9, 1, struct.pack("<QIIQQ4Q", 0xffffffff81000010, 5, tid, time, len(chain), *chain))
+
+    user = struct.pack("<QQ2Q", 7, 2, 0x401136, 0x4010f0) + struct.pack("<IIQ", 5, 6, 30)
+    data = sample(6, 10, 7) + sample(8, 20, 9) + record(22, 2, user)
+    header = struct.pack("<8sQQ8Q", b"PERFILE2", 104, 160, 104, 160, 264, len(data), 0, 0, 0, 0).ljust(104, b"\0")
+    with open(path, "wb") as file:
+        file.write(header + attr + struct.pack("<QQ", 0, 0) + data)
+
+
+def test_user_stacks_that_come_later():
+    with Folder() as folder:
+        path = folder / "deferred.data"
+        deferred_recording(path)
+        folded = perfev("report", "-i", path, "--folded").out.splitlines()
+        expect(len(folded) == 2 and all(line.endswith(" 1") for line in folded), f"{folded}")
+        depths = sorted(line.count(";") for line in folded)
+        expect(depths == [1, 3], f"{folded}")
+        expect_in("# 1 samples are without the user part", perfev("report", "-i", path).out)

@@ -46,8 +46,11 @@ void fake_reset(void)
 {
 	int i;
 
-	for (i = 0; i < fake.event_count; i++)
+	for (i = 0; i < fake.event_count; i++) {
 		free(fake.events[i].page);
+		if (fake.events[i].aux_mapped)
+			free(fake.events[i].ring.aux);
+	}
 	for (i = 0; i < FILES_MAX; i++)
 		free(files[i].text);
 	memset(files, 0, sizeof(files));
@@ -158,33 +161,111 @@ static struct fake_event *ring_owner(struct fake_event *event)
 	return event && event->page ? event : NULL;
 }
 
+/* The words behind a record of this event; returns their number. */
+static size_t make_trailer(const struct fake_event *event, uint64_t words[6])
+{
+	const uint64_t type = event->attr.sample_type;
+	uint64_t now_ns = (uint64_t)fake.now_ms * 1000000;
+	uint32_t halves[2] = {(uint32_t)fake.pid, (uint32_t)sys_tid()};
+	size_t n = 0;
+
+	if (!event->attr.sample_id_all)
+		return 0;
+	if (type & PERF_SAMPLE_TID)
+		memcpy(&words[n++], halves, 8);
+	if (type & PERF_SAMPLE_TIME)
+		words[n++] = now_ns;
+	if (type & PERF_SAMPLE_ID)
+		words[n++] = event->id;
+	if (type & PERF_SAMPLE_STREAM_ID)
+		words[n++] = event->id;
+	halves[0] = event->cpu < 0 ? 0 : (uint32_t)event->cpu;
+	halves[1] = 0;
+	if (type & PERF_SAMPLE_CPU)
+		memcpy(&words[n++], halves, 8);
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		words[n++] = event->id;
+	return n;
+}
+
+/* Who polls the ring's own event, or any that writes to it, is woken. */
+static void pass_wake_up(struct fake_event *event, struct fake_event *owner)
+{
+	if (!owner->ring.woken)
+		return;
+	owner->ring.woken = false;
+	event->ready = owner->ready = true;
+}
+
 bool fake_write(struct fake_event *event, const void *record, size_t size)
 {
-	const unsigned char *from = record;
 	struct fake_event *owner = ring_owner(event);
-	size_t bytes, i;
+	uint64_t words[6];
+	struct fake_writer by = {event->id, words, make_trailer(event, words)};
+	bool written;
 
 	if (!owner)
 		abort();
-	bytes = owner->mapped - sys_page_size();
-	if (owner->paused)
+	written = fake_ring_write(&owner->ring, &by, record, size);
+	event->lost += !written;
+	pass_wake_up(event, owner);
+	return written;
+}
+
+static void write_throttle(struct fake_event *event, uint32_t type)
+{
+	uint64_t words[4 + 6] = {0, (uint64_t)fake.now_ms * 1000000, event->id, event->id};
+	size_t count = 4 + make_trailer(event, words + 4);
+	struct perf_event_header header = {type, 0, (uint16_t)(8 * count)};
+
+	memcpy(words, &header, 8);
+	fake_write(event, words, header.size);
+}
+
+bool fake_sample(struct fake_event *event, const void *record, size_t size)
+{
+	if (!event->enabled || event->throttled)
 		return false;
-	if (owner->attr.write_backward) { /* never full, and downwards */
-		owner->page->data_head -= size;
-		for (i = 0; i < size; i++)
-			owner->data[(owner->page->data_head + i) & (bytes - 1)] = from[i];
-		event->ready = owner->ready = true;
-		return true;
+	event->interrupts++;
+	if (fake.samples_per_tick && event->interrupts >= fake.samples_per_tick) {
+		event->throttled = true;
+		write_throttle(event, PERF_RECORD_THROTTLE);
 	}
-	if (bytes - (owner->page->data_head - owner->page->data_tail) <= size) {
-		event->lost++;
-		return false;
+	return fake_write(event, record, size);
+}
+
+void fake_tick(void)
+{
+	int i;
+
+	for (i = 0; i < fake.event_count; i++) {
+		struct fake_event *event = &fake.events[i];
+
+		event->interrupts = 0;
+		if (!event->open || !event->throttled)
+			continue;
+		event->throttled = false;
+		write_throttle(event, PERF_RECORD_UNTHROTTLE);
 	}
-	for (i = 0; i < size; i++)
-		owner->data[(owner->page->data_head + i) & (bytes - 1)] = from[i];
-	owner->page->data_head += size;
-	event->ready = owner->ready = true;
-	return true;
+}
+
+size_t fake_trace(struct fake_event *event, const void *bytes, size_t size, uint64_t flags)
+{
+	struct fake_event *owner = ring_owner(event);
+	uint64_t words[6], said = owner ? owner->ring.dropped : 0;
+	struct fake_writer by = {event->id, words, make_trailer(event, words)};
+	size_t written;
+
+	if (!owner || !owner->ring.aux)
+		abort();
+	if (!event->enabled)
+		return 0;
+	written = fake_ring_aux(&owner->ring, &by, bytes, size, flags);
+	event->lost += owner->ring.dropped > said ? owner->ring.dropped - said : 0;
+	if (written < size)
+		event->enabled = false;
+	pass_wake_up(event, owner);
+	return written;
 }
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
@@ -354,7 +435,7 @@ static int tell(struct fake_event *event, unsigned request, unsigned long argume
 	case PERF_EVENT_IOC_PAUSE_OUTPUT:
 		if (!event->page)
 			return -EINVAL;
-		event->paused = argument;
+		event->ring.paused = argument;
 		return 0;
 	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
 		return modify(event, (void *)argument);
@@ -402,6 +483,40 @@ int sys_task_events(bool enable)
 	return fake.all_result;
 }
 
+/* The AUX area: what the reader wrote into the page says where and how large. */
+static int map_aux(void **ret, struct fake_event *event, size_t size, bool writable, uint64_t offset)
+{
+	const struct perf_event_mmap_page *page = event->page;
+
+	if (!page || !event->ring.bytes || offset != page->aux_offset || size != page->aux_size ||
+	    offset < page->data_offset + page->data_size || (offset & (FAKE_PAGE - 1)) || (size & (size - 1)) ||
+	    event->aux_mapped)
+		return -EINVAL;
+	if (!fake.aux_type || event->attr.type != fake.aux_type)
+		return -EOPNOTSUPP;
+	*ret = aligned_alloc(FAKE_PAGE, size);
+	if (!*ret)
+		return -ENOMEM;
+	memset(*ret, 0, size);
+	fake_ring_init_aux(&event->ring, *ret, size, event->attr.aux_watermark);
+	event->ring.aux_overwrite = !writable;
+	event->aux_mapped = size;
+	fake.maps++;
+	return 0;
+}
+
+/* Where wake-ups come is said by the event whose ring it is. */
+static void set_marks(struct fake_event *event)
+{
+	struct fake_ring *ring = &event->ring;
+
+	ring->backward = event->attr.write_backward;
+	if (!event->attr.watermark)
+		ring->wakeup_events = event->attr.wakeup_events;
+	else if (event->attr.wakeup_watermark)
+		ring->mark = event->attr.wakeup_watermark < ring->bytes ? event->attr.wakeup_watermark : ring->bytes;
+}
+
 /* @at: NULL where the kernel chooses. */
 static int map_event(struct fake_event *event, void *at, size_t size, bool writable)
 {
@@ -418,7 +533,8 @@ static int map_event(struct fake_event *event, void *at, size_t size, bool writa
 	if (!event->page)
 		return -ENOMEM;
 	memset(event->page, 0, size);
-	event->data = (unsigned char *)event->page + page_size;
+	fake_ring_init(&event->ring, event->page, (unsigned char *)event->page + page_size, bytes);
+	set_marks(event);
 	event->mapped = size;
 	event->page->data_offset = fake.no_data_offset ? 0 : page_size;
 	event->page->data_size = fake.no_data_offset ? 0 : bytes;
@@ -429,8 +545,11 @@ static int map_event(struct fake_event *event, void *at, size_t size, bool writa
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
 {
 	struct fake_event *event = fake_event_of(fd);
-	int r = offset ? -EINVAL : map_event(event, NULL, size, writable);
+	int r;
 
+	if (event && offset)
+		return map_aux(ret, event, size, writable, offset);
+	r = map_event(event, NULL, size, writable);
 	if (r == 0)
 		*ret = event->page;
 	return r;
@@ -470,15 +589,24 @@ int sys_munmap(void *at, size_t size)
 {
 	int i;
 
-	for (i = 0; i < fake.event_count; i++)
-		if (fake.events[i].page == at) {
-			if (fake.events[i].mapped != size)
-				abort();
-			free(at);
-			fake.events[i].page = NULL;
-			fake.unmaps++;
-			return 0;
+	for (i = 0; i < fake.event_count; i++) {
+		struct fake_event *event = &fake.events[i];
+		bool is_aux = event->aux_mapped && event->ring.aux == at;
+
+		if (event->page != at && !is_aux)
+			continue;
+		if ((is_aux ? event->aux_mapped : event->mapped) != size)
+			abort();
+		free(at);
+		if (is_aux) {
+			event->ring.aux = NULL;
+			event->aux_mapped = 0;
+		} else {
+			event->page = event->ring.page = NULL;
 		}
+		fake.unmaps++;
+		return 0;
+	}
 	return unmap_pages(at, size);
 }
 

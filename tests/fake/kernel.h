@@ -9,6 +9,8 @@
 
 #include "kernel/sys.h"
 
+#include "ring.h"
+
 #define FAKE_EVENTS 4096
 #define FAKE_PAGE   4096
 
@@ -25,14 +27,16 @@ struct fake_event {
 	int read_result; /* not 0: what read(2) returns; FAKE_EMPTY: no bytes */
 	bool hung_up;	 /* its task has ended */
 	struct perf_event_mmap_page *page; /* NULL: not mapped */
-	unsigned char *data;
 	size_t mapped;
+	struct fake_ring ring; /* its own */
+	size_t aux_mapped;     /* bytes; 0: not */
 	int output; /* the descriptor whose ring it writes to; -1: its own */
 	bool ready; /* a wake-up that nobody has seen */
+	uint32_t interrupts; /* samples since the last tick */
+	bool throttled;
 	int budget; /* of refreshes */
 	int signal; /* of overflows; 0 none */
 	pid_t signal_tid;
-	bool paused;
 	int bpf_fd;	   /* 0 none */
 	int told, periods; /* ioctls; those of the period */
 };
@@ -43,6 +47,8 @@ struct fake {
 	struct fake_event events[FAKE_EVENTS]; /* in the order of opening; closed ones stay */
 	int event_count;
 	int opened, closed; /* descriptors of any kind */
+	uint32_t aux_type;   /* of the PMU that traces; 0: none does */
+	uint32_t samples_per_tick; /* more than that throttle an event; 0: no limit */
 	int maps, unmaps;
 	int open_files_max;   /* 0: no limit */
 	int null_attr_result; /* of a NULL attr; 0: -EFAULT */
@@ -86,9 +92,17 @@ void fake_owner(const char *path, uint32_t uid);
 /* fake_left() - descriptors and mappings that were not given back */
 int fake_left(void);
 struct fake_event *fake_event_of(int fd);
-/* fake_write() - put a record into the ring that the event writes to; false when it has no room: then it
- * counts as lost */
+/* fake_write() - put a record into the ring that the event writes to, as the kernel does; false when it is dropped:
+ * then it counts as lost (PERF_FORMAT_LOST), and the next record comes behind a LOST record */
 bool fake_write(struct fake_event *event, const void *record, size_t size);
+/* fake_sample() - the same of a sample of an event that is on: too many between two ticks throttle it, with a THROTTLE
+ * record before the one that was too many; false when there is no record */
+bool fake_sample(struct fake_event *event, const void *record, size_t size);
+/* fake_tick() - the timer's tick: events that were throttled go on, with an UNTHROTTLE record */
+void fake_tick(void);
+/* fake_trace() - data of an event that traces into its AUX area; returns the bytes that had room. When it was not all, the
+ * event is off until it is enabled again. */
+size_t fake_trace(struct fake_event *event, const void *bytes, size_t size, uint64_t flags);
 /* fake_process() - the files of /proc for a process; @threads: their numbers, separated by spaces */
 void fake_process(int pid, int parent, const char *name, const char *threads);
 

@@ -3,6 +3,7 @@
  * say what the attr is, then records. */
 #include "fuzz.h"
 
+#include <perfev/meaning.h>
 #include <perfev/order.h>
 #include <perfev/record.h>
 
@@ -47,6 +48,33 @@ static void use_words(const struct perfev_record *record, struct perfev_u64s wor
 		perfev_u64s_at(words, words.count - 1);
 }
 
+/* No address is a mark, and there are no more of them than words. */
+static void use_chain(const struct perfev_sample *s)
+{
+	struct perfev_callchain_entry entry;
+	struct perfev_callchain chain;
+	uint32_t n = 0;
+
+	perfev_callchain_begin(&chain, s->callchain, s->misc);
+	while (perfev_callchain_next(&chain, &entry) > 0)
+		if (++n > s->callchain.count || entry.ip >= PERF_CONTEXT_MAX || entry.context >= PERFEV_CONTEXT_COUNT_)
+			abort();
+}
+
+static void use_meanings(const struct perfev_sample *s)
+{
+	struct perfev_weight weight;
+	char text[64];
+
+	perfev_cpumode_name(s->misc);
+	if ((s->present & PERF_SAMPLE_DATA_SRC) && perfev_data_source_format(text, sizeof(text), s->data_src) < (int)strlen(text))
+		abort();
+	if ((s->present & PERF_SAMPLE_TRANSACTION) &&
+	    perfev_transaction_format(text, sizeof(text), s->transaction) < (int)strlen(text))
+		abort();
+	perfev_sample_weight(s, &weight);
+}
+
 static void use_sample(const struct perfev_record *record, const struct perfev_sample *s)
 {
 	struct perfev_branch branch;
@@ -59,13 +87,19 @@ static void use_sample(const struct perfev_record *record, const struct perfev_s
 			;
 	if (s->present & PERF_SAMPLE_CALLCHAIN)
 		use_words(record, s->callchain);
+	if (s->present & PERF_SAMPLE_CALLCHAIN)
+		use_chain(s);
+	use_meanings(s);
 	if (s->present & PERF_SAMPLE_RAW)
 		inside(record, s->raw.data, s->raw.size);
 	if (s->present & PERF_SAMPLE_BRANCH_STACK) {
 		inside(record, s->branches.entries.data, s->branches.entries.size);
 		use_words(record, s->branches.counters);
-		for (i = 0; perfev_branches_at(&s->branches, i, &branch); i++)
-			;
+		for (i = 0; perfev_branches_at(&s->branches, i, &branch); i++) {
+			perfev_branch_type_name(&branch, PERFEV_ARCH_ARM64);
+			perfev_branch_speculation_name(&branch);
+			perfev_branch_privilege_name(&branch);
+		}
 	}
 	for (i = 0; i < 64; i++) {
 		if (s->present & PERF_SAMPLE_REGS_USER)

@@ -4,12 +4,19 @@
 #include "live.h"
 #include "../unit/machine.h"
 
+#include <limits.h>
 #include <link.h>
 #include <sys/syscall.h>
 
 #define HITS 20
 
 static struct perfev_error err;
+/* As long as all CPUs can watch. */
+#if LONG_MAX > 0x7fffffff
+#define WATCHED "/8"
+#else
+#define WATCHED "/4"
+#endif
 static volatile long watched[2];
 
 /* Never inlined: it is called exactly as often as it says. */
@@ -176,8 +183,8 @@ static void test_breakpoints(void **state)
 
 	(void)state;
 	need_breakpoints();
-	assert_int_equal(count_memory(data, "/8:w:u", write_and_read_it), HITS);
-	assert_int_equal(count_memory(data, "/8:rw:u", write_and_read_it), 2 * HITS);
+	assert_int_equal(count_memory(data, WATCHED ":w:u", write_and_read_it), HITS);
+	assert_int_equal(count_memory(data, WATCHED ":rw:u", write_and_read_it), 2 * HITS);
 	assert_int_equal(count_memory(data, ":u", write_and_read_it), 2 * HITS); /* rw, 4 bytes */
 	assert_int_equal(count_memory(data, "/1:w:u", write_it), HITS);
 	assert_int_equal(count_memory(code, ":x:u", call_it), HITS);
@@ -194,7 +201,7 @@ static void test_reads_alone(void **state)
 
 	(void)state;
 	need_breakpoints();
-	snprintf(text, sizeof(text), "mem:0x%llx/8:r:u", (unsigned long long)(uintptr_t)&watched[0]);
+	snprintf(text, sizeof(text), "mem:0x%llx/4:r:u", (unsigned long long)(uintptr_t)&watched[0]);
 	event = parse(text, NULL);
 	assert_fails(perfev_counter_open(&counter, event, perfev_on_self(), NULL, &err), EINVAL);
 	assert_says("cannot open mem:");
@@ -203,7 +210,7 @@ static void test_reads_alone(void **state)
 #else
 	(void)state;
 	need_breakpoints();
-	assert_int_equal(count_memory((const void *)(uintptr_t)&watched[0], "/8:r:u", write_and_read_it), HITS);
+	assert_int_equal(count_memory((const void *)(uintptr_t)&watched[0], WATCHED ":r:u", write_and_read_it), HITS);
 #endif
 }
 

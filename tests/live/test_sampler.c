@@ -63,26 +63,26 @@ static void test_each_fault_is_a_sample(void **state)
 	perfev_event_free(event);
 }
 
-/* Written = read + lost, at every ring size. */
+/* Written = read + lost, at eight sizes of the ring. */
 static void test_what_is_lost_is_counted(void **state)
 {
 	uint64_t bytes;
 
 	(void)state;
-	for (bytes = 4096; bytes <= 65536; bytes *= 2) {
+	for (bytes = 4096; bytes <= 524288; bytes *= 2) {
 		struct perfev_event *event = sampling_event("minor-faults:u", 1);
 		struct perfev_sampler *sampler = open_one(event, perfev_on_self(), bytes);
 		size_t counts[PERF_RECORD_MAX] = {0};
 		struct perfev_loss loss;
 
 		assert_works(perfev_sampler_start(sampler, &err));
-		touch_pages(5000);
+		touch_pages(20000);
 		assert_works(perfev_sampler_stop(sampler, &err));
 		assert_works(perfev_sampler_loss(sampler, &loss, &err));
 		if (!loss.exact)
 			SKIP("this kernel has no PERF_FORMAT_LOST");
 		assert_true(loss.records > 0);
-		assert_int_equal(drain(sampler, counts) + loss.records, 5000);
+		assert_int_equal(drain(sampler, counts) + loss.records, 20000);
 		perfev_sampler_close(sampler);
 		perfev_event_free(event);
 	}
@@ -130,7 +130,7 @@ static void test_a_child_from_exec_to_its_end(void **state)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_true(counts[PERF_RECORD_COMM] >= 1);
-	assert_true(counts[PERF_RECORD_MMAP2] >= 3);
+	assert_true(counts[PERF_RECORD_MMAP2] >= 1);
 	assert_true(counts[PERF_RECORD_FORK] >= 1);
 	assert_true(counts[PERF_RECORD_EXIT] >= 2);
 	assert_true(counts[PERF_RECORD_SAMPLE] > 10);

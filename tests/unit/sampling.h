@@ -109,6 +109,18 @@ static inline void expect_sample(uint64_t ip, uint32_t ring, int event)
 	assert_true(sample.ip == ip);
 }
 
+static inline void expect_lost(uint64_t lost, uint32_t ring)
+{
+	struct perfev_record record;
+	struct perfev_any any;
+
+	assert_int_equal(perfev_sampler_next(sampler, &record, &err), 1);
+	assert_int_equal(record.source, ring);
+	assert_int_equal(record.type, PERF_RECORD_LOST);
+	assert_works(perfev_any_decode(&any, &record, perfev_sampler_layout(sampler, &record), &err));
+	assert_true(any.as.lost.lost == lost);
+}
+
 static inline void expect_end(void)
 {
 	struct perfev_record record;

@@ -316,9 +316,9 @@ static void test_rings(void **state)
 	assert_says("it has no ring");
 	assert_works(perfev_raw_mmap(&page, perfev_counter_fd(counter), FAKE_PAGE, true));
 	assert_works(perfev_counter_pause_output(counter, &err));
-	assert_true(opened()->paused);
+	assert_true(opened()->ring.paused);
 	assert_works(perfev_counter_resume_output(counter, &err));
-	assert_false(opened()->paused);
+	assert_false(opened()->ring.paused);
 
 	assert_works(perfev_counter_open(&other, event, perfev_on_self(), NULL, &err));
 	assert_works(perfev_counter_set_output(other, counter, &err));

@@ -483,6 +483,42 @@ static int order_records(void)
 	return r;
 }
 
+/* Samples of ten threads that wait, and the user parts of some. */
+static int join_chains(void)
+{
+	struct perf_event_attr attr;
+	struct perfev_layout *layout = NULL;
+	struct perfev_deferred *deferred = NULL;
+	const struct perfev_layout *of;
+	struct perfev_record record, out;
+	int r, i;
+
+	memset(&attr, 0, sizeof(attr));
+	memset(&record, 0, sizeof(record));
+	attr.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_CALLCHAIN;
+	attr.sample_id_all = attr.defer_callchain = 1;
+	r = perfev_layout_new(&layout, &attr, &err);
+	if (r == 0)
+		r = perfev_deferred_new(&deferred, NULL, &err);
+	for (i = 0; r == 0 && i < 30; i++) {
+		uint64_t sample[] = {0, (uint64_t)(i % 10), 2, PERF_CONTEXT_USER_DEFERRED, 7};
+		uint64_t user[] = {0, 7, 1, 0x1000, (uint64_t)(i % 10)};
+		bool is_user = i >= 20;
+		struct perf_event_header header = {is_user ? PERF_RECORD_CALLCHAIN_DEFERRED : PERF_RECORD_SAMPLE, 0, 40};
+
+		record.data = is_user ? user : sample;
+		memcpy(is_user ? user : sample, &header, sizeof(header));
+		record.type = header.type;
+		record.size = header.size;
+		r = perfev_deferred_feed(deferred, &record, layout, &err);
+		while (r == 0 && perfev_deferred_next(deferred, &out, &of) > 0)
+			;
+	}
+	perfev_deferred_free(deferred);
+	perfev_layout_free(layout);
+	return r;
+}
+
 static int discard(void *context, const void *data, size_t size)
 {
 	(void)context;
@@ -730,6 +766,7 @@ static void test_decode_and_profile(void **state)
 {
 	(void)state;
 	run_out("order", order_records);
+	run_out("deferred chains", join_chains);
 	run_out("profile", make_profile);
 }
 

@@ -5,44 +5,55 @@
 #include "test.h"
 
 #include "capture/ring.h"
+#include "fake/ring.h"
 
 #include <errno.h>
 
-/* The writer's side: as the kernel does it, one byte after the other. */
+/* A ring, who writes it, and who reads it. */
 struct writer {
 	struct perf_event_mmap_page *page;
-	unsigned char *data;
-	uint64_t size, head;
-	uint64_t records, dropped;
+	unsigned char *data, *memory;
+	uint64_t size;
+	struct fake_ring kernel;
+	uint64_t records;
 	uint64_t lost_said; /* in LOST records */
 	uint64_t seed;
 	struct ring ring;
 };
 
+static const struct fake_writer event = {77, NULL, 0};
 static uint64_t number_of_record;
 
-static void writer_open(struct writer *w, uint64_t size, uint64_t start)
+/* @shift: data may begin at any address. */
+static void writer_open_at(struct writer *w, uint64_t size, uint64_t start, size_t shift)
 {
 	memset(w, 0, sizeof(*w));
 	w->page = calloc(1, sizeof(*w->page));
-	w->data = malloc(size); /* exact: a sanitizer sees what is behind it */
+	w->memory = malloc(size + shift); /* exact: a sanitizer sees what is behind it */
 	assert_non_null(w->page);
-	assert_non_null(w->data);
+	assert_non_null(w->memory);
+	w->data = w->memory + shift;
 	memset(w->data, 0xee, size);
 	w->size = size;
-	w->head = start;
-	w->page->data_head = w->page->data_tail = start;
 	w->seed = 88172645463325252u;
+	fake_ring_init(&w->kernel, w->page, w->data, size);
+	fake_ring_start_at(&w->kernel, start);
 	assert_int_equal(ring_attach(&w->ring, w->page, w->data, size, 5), 0);
+}
+
+static void writer_open(struct writer *w, uint64_t size, uint64_t start)
+{
+	writer_open_at(w, size, start, 0);
 }
 
 static void writer_close(struct writer *w)
 {
 	ring_unmap(&w->ring);
 	free(w->page);
-	free(w->data);
+	free(w->memory);
 }
 
+/* Bytes at any place, as no kernel writes them. */
 static void put(struct writer *w, uint64_t at, const void *bytes, size_t size)
 {
 	const unsigned char *from = bytes;
@@ -52,48 +63,32 @@ static void put(struct writer *w, uint64_t at, const void *bytes, size_t size)
 		w->data[(at + i) & (w->size - 1)] = from[i];
 }
 
-static uint64_t room(const struct writer *w)
-{
-	return w->size - (w->head - w->page->data_tail);
-}
-
 /* One record: its body counts up from its number. */
-static void put_record(struct writer *w, uint32_t type, uint16_t size, uint64_t number)
+static const unsigned char *make_record(uint16_t size, uint64_t number)
 {
-	struct perf_event_header header = {type, 2, size};
+	static unsigned char bytes[65536];
+	struct perf_event_header header = {PERF_RECORD_SAMPLE, 2, size};
 	uint16_t i;
 
-	put(w, w->head, &header, sizeof(header));
+	memcpy(bytes, &header, sizeof(header));
 	for (i = 8; i < size; i = (uint16_t)(i + 8)) {
 		uint64_t word = number + i;
 
-		put(w, w->head + i, &word, 8);
+		memcpy(bytes + i, &word, 8);
 	}
-	w->head += size;
+	return bytes;
 }
 
-/* The kernel drops what does not fit, and says so before the next that does. */
-static void write_record(struct writer *w, uint16_t size)
+static bool write_record(struct writer *w, uint16_t size)
 {
-	uint64_t need = size + (w->dropped ? 24u : 0u);
+	uint64_t dropped = w->kernel.dropped;
 
-	if (room(w) <= need) {
-		w->dropped++;
-		return;
-	}
-	if (w->dropped) {
-		struct perf_event_header header = {PERF_RECORD_LOST, 0, 24};
-		uint64_t body[2] = {77, w->dropped};
-
-		put(w, w->head, &header, 8);
-		put(w, w->head + 8, body, 16);
-		w->head += 24;
-		w->lost_said += w->dropped;
-		w->dropped = 0;
-	}
-	put_record(w, PERF_RECORD_SAMPLE, size, ++number_of_record * 1000000);
+	if (!fake_ring_write(&w->kernel, &event, make_record(size, (number_of_record + 1) * 1000000), size))
+		return false;
+	number_of_record++;
+	w->lost_said += dropped;
 	w->records++;
-	__atomic_store_n(&w->page->data_head, w->head, __ATOMIC_RELEASE);
+	return true;
 }
 
 /* A record of write_record(): its number, or 0 for a LOST record. */
@@ -151,10 +146,75 @@ static void test_wrap_everywhere(void **state)
 				assert_int_equal(ring_next(&w.ring, &record), 0);
 				assert_true(w.page->data_tail == starts[i] + at);
 				ring_release(&w.ring);
-				assert_true(w.page->data_tail == w.head);
+				assert_true(w.page->data_tail == w.kernel.head);
 				assert_false(ring_has_data(&w.ring));
 				writer_close(&w);
 			}
+}
+
+/* A record is cut by the end of the ring at each multiple of 8 in it, whatever address the data begin at. */
+static void test_wrap_at_any_address(void **state)
+{
+	struct perfev_record record;
+	struct writer w;
+	uint16_t size, first;
+	size_t shift;
+
+	(void)state;
+	for (shift = 0; shift < 8; shift++)
+		for (size = 16; size <= 256; size = (uint16_t)(size + 8))
+			for (first = 8; first < size; first = (uint16_t)(first + 8)) {
+				writer_open_at(&w, 4096, 40960 - first, shift);
+				assert_true(write_record(&w, size));
+				assert_true(ring_begin(&w.ring));
+				assert_int_equal(ring_next(&w.ring, &record), 1);
+				assert_int_equal(record.size, size);
+				assert_int_equal(check_record(&record), number_of_record);
+				assert_int_equal(ring_next(&w.ring, &record), 0);
+				writer_close(&w);
+			}
+}
+
+/* Full to the last place: one byte less than there are, and the reader takes it all. */
+static void test_full_ring(void **state)
+{
+	struct perfev_record record;
+	struct writer w;
+	int n = 0;
+
+	(void)state;
+	writer_open(&w, 4096, 1234 * 8);
+	while (write_record(&w, 16))
+		n++;
+	assert_int_equal(n, 255);
+	assert_true(write_record(&w, 16) == false && w.kernel.dropped == 2);
+	assert_true(ring_begin(&w.ring));
+	for (n = 0; ring_next(&w.ring, &record) > 0; n++)
+		assert_true(check_record(&record) > 0);
+	assert_int_equal(n, 255);
+	assert_false(write_record(&w, 16)); /* what was handed out is still there */
+	ring_release(&w.ring);
+	assert_true(write_record(&w, 16));
+	assert_true(ring_begin(&w.ring));
+	assert_int_equal(ring_next(&w.ring, &record), 1);
+	assert_int_equal(record.type, PERF_RECORD_LOST);
+	assert_int_equal(ring_next(&w.ring, &record), 1);
+	assert_true(w.ring.lost_said == 3);
+	writer_close(&w);
+}
+
+/* A record as large as the ring never has room, and leaves no trace but the count. */
+static void test_larger_than_the_ring(void **state)
+{
+	struct writer w;
+
+	(void)state;
+	writer_open(&w, 4096, 0);
+	assert_false(write_record(&w, 4096));
+	assert_false(write_record(&w, 65528));
+	assert_false(ring_begin(&w.ring));
+	assert_true(w.kernel.dropped == 2);
+	writer_close(&w);
 }
 
 /* The largest record there is, straddling the end at every place. */
@@ -209,13 +269,13 @@ static void run(uint64_t size, uint64_t start, uint64_t count)
 		}
 		if (random_below(&w.seed, 3))
 			ring_release(&w.ring);
-		assert_true(w.page->data_tail <= w.head || w.head < start);
+		assert_true(w.page->data_tail <= w.kernel.head || w.kernel.head < start);
 	}
 	while (ring_begin(&w.ring))
 		while (ring_next(&w.ring, &record) > 0)
 			read += record.type == PERF_RECORD_SAMPLE;
 	assert_int_equal(read, w.records);
-	assert_true(w.records + w.lost_said + w.dropped == count);
+	assert_true(w.records + w.lost_said + w.kernel.dropped == count);
 	assert_true(w.ring.lost_said == w.lost_said);
 	assert_true(lost <= w.lost_said);
 	assert_true(w.lost_said > 0);
@@ -255,7 +315,7 @@ static void test_views_stay(void **state)
 		for (i = 0; i < count; i++)
 			assert_int_equal(check_record(&records[i]), first + (uint64_t)i);
 		ring_release(&w.ring);
-		assert_true(w.page->data_tail == w.head);
+		assert_true(w.page->data_tail == w.kernel.head);
 		writer_close(&w);
 	}
 }
@@ -294,14 +354,14 @@ static void test_lost_samples(void **state)
 
 	(void)state;
 	writer_open(&w, 4096, 4096 - 8); /* the count is behind the wrap */
-	put(&w, w.head, &header, 8);
-	put(&w, w.head + 8, &lost, 8);
+	put(&w, w.kernel.head, &header, 8);
+	put(&w, w.kernel.head + 8, &lost, 8);
 	header.size = 8; /* too short for a count: nothing is read behind it */
-	put(&w, w.head + 16, &header, 8);
+	put(&w, w.kernel.head + 16, &header, 8);
 	header.type = PERF_RECORD_LOST;
 	header.size = 16;
-	put(&w, w.head + 24, &header, 8);
-	w.page->data_head = w.head + 40;
+	put(&w, w.kernel.head + 24, &header, 8);
+	w.page->data_head = w.kernel.head + 40;
 	assert_true(ring_begin(&w.ring));
 	while (ring_next(&w.ring, &record) > 0)
 		;
@@ -352,9 +412,9 @@ static void test_hostile_sizes(void **state)
 			writer_open(&w, 4096, 4096 - 40);
 			for (k = 0; k < before; k++)
 				write_record(&w, 16);
-			put(&w, w.head, &header, 8);
-			w.head += 40;
-			w.page->data_head = w.head;
+			put(&w, w.kernel.head, &header, 8);
+			w.kernel.head += 40;
+			w.page->data_head = w.kernel.head;
 			expect_damage(&w, before);
 			write_record(&w, 24);
 			assert_true(ring_begin(&w.ring));
@@ -409,13 +469,35 @@ static void test_head_over_what_is_held(void **state)
 	assert_int_equal(ring_next(&w.ring, &held), 1); /* it straddles: it is in the bounce buffer */
 	number = check_record(&held);
 	for (i = 0; i < 39; i++) /* less than a ring further than what was handed out */
-		put_record(&w, PERF_RECORD_SAMPLE, 104, 1);
-	w.page->data_head = w.head;
+		fake_ring_force(&w.kernel, make_record(104, 1), 104);
 	assert_true(ring_begin(&w.ring));
 	assert_int_equal(ring_next(&w.ring, &record), -EBADMSG);
 	assert_int_equal(check_record(&held), number);
 	ring_release(&w.ring);
-	assert_true(w.page->data_tail == w.head);
+	assert_true(w.page->data_tail == w.kernel.head);
+	writer_close(&w);
+}
+
+/* A head that goes back behind what was handed out, but not behind what was given back: no way round the ring. */
+static void test_head_goes_back(void **state)
+{
+	struct perfev_record record;
+	struct writer w;
+	int i;
+
+	(void)state;
+	writer_open(&w, 4096, 800);
+	for (i = 0; i < 10; i++)
+		write_record(&w, 104);
+	assert_true(ring_begin(&w.ring));
+	while (ring_next(&w.ring, &record) > 0)
+		;
+	w.page->data_head -= 104;
+	assert_true(ring_begin(&w.ring));
+	assert_int_equal(ring_next(&w.ring, &record), -EBADMSG);
+	assert_int_equal(ring_next(&w.ring, &record), 0);
+	ring_release(&w.ring);
+	assert_true(w.page->data_tail == w.page->data_head);
 	writer_close(&w);
 }
 
@@ -463,15 +545,6 @@ static void test_no_memory_mapped(void **state)
 
 /* ---- rings that are written over --------------------------------------------------------------------------- */
 
-/* As the kernel does it: downwards from 0, each record before the one that is older. */
-static void put_before(struct writer *w, uint16_t size)
-{
-	w->head -= size;
-	put_record(w, PERF_RECORD_SAMPLE, size, ++number_of_record * 1000000);
-	w->head -= size;
-	w->page->data_head = w->head;
-}
-
 /* After any number of records the newest come first, whole, as many as there are bytes for. */
 static void test_backward(void **state)
 {
@@ -482,12 +555,12 @@ static void test_backward(void **state)
 
 	(void)state;
 	writer_open(&w, 4096, 0);
-	w.ring.backward = true;
+	w.ring.backward = w.kernel.backward = true;
 	number_of_record = 0;
 	assert_false(ring_has_data(&w.ring));
 	assert_false(ring_begin(&w.ring));
 	for (written = 0; written < 3000; written++) {
-		uint64_t bytes = 0, first = w.head;
+		uint64_t bytes = 0, first = w.kernel.head;
 
 		for (i = 0; i < written && (written < 300 || written % 97 == 0); i++) {
 			if (!i) {
@@ -508,7 +581,7 @@ static void test_backward(void **state)
 			assert_false(ring_has_data(&w.ring));
 		}
 		sizes[written] = (uint16_t)(16 + 8 * (next_random(&w.seed) % (written % 50 ? 20 : 400)));
-		put_before(&w, sizes[written]);
+		assert_true(write_record(&w, sizes[written]));
 		assert_true(ring_has_data(&w.ring));
 	}
 	writer_close(&w);
@@ -516,6 +589,9 @@ static void test_backward(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_wrap_everywhere),
+	cmocka_unit_test(test_wrap_at_any_address),
+	cmocka_unit_test(test_full_ring),
+	cmocka_unit_test(test_larger_than_the_ring),
 	cmocka_unit_test(test_backward),
 	cmocka_unit_test(test_large_records),
 	cmocka_unit_test(test_long_runs),
@@ -525,6 +601,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_hostile_sizes),
 	cmocka_unit_test(test_hostile_heads),
 	cmocka_unit_test(test_head_over_what_is_held),
+	cmocka_unit_test(test_head_goes_back),
 	cmocka_unit_test(test_noise),
 	cmocka_unit_test(test_no_memory_mapped),
 };

@@ -72,7 +72,7 @@ static void test_damaged_ring(void **state)
 	write_sample(nth(0), 1);
 	write_sample(nth(1), 2);
 	write_sample(nth(2), 3);
-	nth(1)->data[6] = 4; /* the size of the record */
+	nth(1)->ring.data[6] = 4; /* the size of the record */
 	expect_sample(1, 0, 0);
 	assert_fails(perfev_sampler_next(sampler, &record, &err), EBADMSG);
 	assert_int_equal(err.why, PERFEV_WHY_CORRUPT);
@@ -109,8 +109,7 @@ static void write_on_third(int timeout_ms)
 	(void)timeout_ms;
 	if (fake.waits == 3)
 		write_sample(nth(2), 9);
-	else
-		nth(0)->ready = true; /* woken for nothing */
+	nth(fake.waits == 3 ? 2 : 0)->ready = true; /* the others are woken for nothing */
 	fake.now_ms += 10;
 }
 
@@ -164,6 +163,7 @@ static void write_to_the_last(int timeout_ms)
 {
 	(void)timeout_ms;
 	write_sample(nth(11), 11);
+	nth(11)->ready = true; /* one is not enough for the mark */
 }
 
 /* All but the last descriptor of the last ring have hung up: that one is polled, and wakes. */
