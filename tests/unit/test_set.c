@@ -3,6 +3,8 @@
  * and that nothing stays open behind a failure. */
 #include "sets.h"
 
+#include <perfev/sampler.h>
+
 #include <errno.h>
 
 static size_t open_rows(const struct perfev_set *set)
@@ -62,6 +64,22 @@ static void test_no_threads(void **state)
 	on.id_count = 2;
 	assert_fails(open_set(&set, "cycles", on, 0, true), ESRCH);
 	assert_says("thread -1");
+	assert_int_equal(fake.event_count, 0);
+}
+
+/* Nothing that is asked for is not everything. */
+static void test_no_events(void **state)
+{
+	struct perfev_sampler *sampler;
+	struct perfev_events *events;
+	struct perfev_set *set;
+
+	(void)state;
+	assert_works(perfev_events_new(&events, &err));
+	assert_fails(perfev_set_open(&set, events, perfev_on_all_cpus(), NULL, &err), EINVAL);
+	assert_says("cannot open an empty list of events");
+	assert_fails(perfev_sampler_open(&sampler, NULL, 0, perfev_on_all_cpus(), NULL, &err), EINVAL);
+	perfev_events_free(events);
 	assert_int_equal(fake.event_count, 0);
 }
 
@@ -618,6 +636,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_threads, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_cpus, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_no_events, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_ends_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_appears_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_threads_without_end, setup, teardown),
