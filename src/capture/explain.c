@@ -277,6 +277,11 @@ static bool modes(const struct facts *f)
 	return f->fault.count == 1 && !strncmp(f->fault.names[0], "exclude_", 8);
 }
 
+static bool found_unknown(const struct facts *f)
+{
+	return f->fault.since != NULL;
+}
+
 static bool found_need(const struct facts *f)
 {
 	return f->fault.needs != NULL;
@@ -301,6 +306,13 @@ static bool probe_place(const struct facts *f)
 static bool kprobe_place(const struct facts *f)
 {
 	return kprobe(f) && found_place(f);
+}
+
+/* ARMs before the virtualization extensions report no direction. */
+static bool one_way_breakpoint(const struct facts *f)
+{
+	return breakpoint(f) && !strncmp(f->system.arch, "arm", 3) && found_place(f) &&
+	       (f->attr->bp_type == HW_BREAKPOINT_W || f->attr->bp_type == HW_BREAKPOINT_R);
 }
 
 static bool breakpoint_length(const struct facts *f)
@@ -409,6 +421,8 @@ static const struct row rows[] = {
 	 "take one that /sys/devices/system/cpu/online lists"},
 	{ENODEV, group, PERFEV_WHY_NO_TASK, "the leader of its group has ended, or is on another CPU",
 	 "open the group again"},
+	{ENODEV, breakpoint, PERFEV_WHY_UNSUPPORTED, "this CPU has no debug registers, or does not give them away",
+	 "count in another way; a uprobe takes code"},
 	{ENODEV, always, PERFEV_WHY_NO_CPU, "its PMU does not serve this CPU, or its group has ended",
 	 "take a CPU that the PMU's cpumask lists"},
 	{EINVAL, uncore_task, PERFEV_WHY_COMBINATION,
@@ -427,6 +441,8 @@ static const struct row rows[] = {
 	{EINVAL, crooked_breakpoint, PERFEV_WHY_ARGUMENT,
 	 "its address 0x{address} is no multiple of its length, {length}",
 	 "watch fewer bytes, or from another address on"},
+	{0, found_unknown, PERFEV_WHY_OLD_KERNEL, "this kernel does not know {unknown}, which Linux {since} brought",
+	 "leave it out"},
 	{0, found_need, PERFEV_WHY_COMBINATION, "the kernel does not take {fault} without {needs}",
 	 "add that, or leave {fault} out"},
 	{EINVAL, modes, PERFEV_WHY_UNSUPPORTED,
@@ -440,6 +456,8 @@ static const struct row rows[] = {
 	{EINVAL, kprobe_place, PERFEV_WHY_ARGUMENT,
 	 "the kernel puts no probe there: not into this function, or not at this offset",
 	 "take another function; blacklist under kprobes in debugfs has those that are never probed"},
+	{EINVAL, one_way_breakpoint, PERFEV_WHY_UNSUPPORTED, "this CPU does not tell writes from reads",
+	 "watch both: rw"},
 	{0, breakpoint_length, PERFEV_WHY_ARGUMENT, "this CPU does not watch {length} bytes at once",
 	 "watch fewer: 4, 2 or 1"},
 	{EINVAL, breakpoint_place, PERFEV_WHY_ARGUMENT,

@@ -66,6 +66,10 @@ static void put_fact(const struct facts *f, const char *name, char *to, size_t s
 		put_fault(f, to, size);
 	if (!strcmp(name, "needs"))
 		snprintf(to, size, "%s", f->fault.needs);
+	if (!strcmp(name, "unknown"))
+		snprintf(to, size, "%s", f->fault.unknown);
+	if (!strcmp(name, "since"))
+		snprintf(to, size, "%s", f->fault.since);
 	if (!strcmp(name, "pmu"))
 		snprintf(to, size, "%s", f->pmu ? f->pmu : "");
 	if (!strcmp(name, "freq"))

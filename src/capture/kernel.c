@@ -4,6 +4,8 @@
  * are refused (EINVAL, E2BIG) before rights are looked at and before a PMU is asked, so that any other
  * answer means that it is known. The table is also what docs/kernel-support.md shows.
  */
+#include "kernel.h"
+
 #include "kernel/sys.h"
 
 #include <perfev/probe.h>
@@ -122,4 +124,53 @@ bool perfev_kernel_item_at(size_t index, struct perfev_kernel_item *ret)
 	ret->title = items[index].title;
 	ret->since = items[index].since;
 	return true;
+}
+
+static const struct {
+	const char *part;
+	int item;
+} parts[] = {
+	{"mmap2", PERFEV_KERNEL_MMAP2},
+	{"PERF_SAMPLE_IDENTIFIER", PERFEV_KERNEL_IDENTIFIER},
+	{"comm_exec", PERFEV_KERNEL_COMM_EXEC},
+	{"use_clockid", PERFEV_KERNEL_CLOCKID},
+	{"context_switch", PERFEV_KERNEL_CONTEXT_SWITCH},
+	{"write_backward", PERFEV_KERNEL_WRITE_BACKWARD},
+	{"sample_max_stack", PERFEV_KERNEL_MAX_STACK},
+	{"namespaces", PERFEV_KERNEL_NAMESPACES},
+	{"PERF_SAMPLE_PHYS_ADDR", PERFEV_KERNEL_PHYS_ADDR},
+	{"ksymbol", PERFEV_KERNEL_KSYMBOL},
+	{"bpf_event", PERFEV_KERNEL_BPF_EVENT},
+	{"cgroup", PERFEV_KERNEL_CGROUP},
+	{"PERF_SAMPLE_CGROUP", PERFEV_KERNEL_CGROUP},
+	{"text_poke", PERFEV_KERNEL_TEXT_POKE},
+	{"PERF_SAMPLE_DATA_PAGE_SIZE", PERFEV_KERNEL_PAGE_SIZE},
+	{"PERF_SAMPLE_CODE_PAGE_SIZE", PERFEV_KERNEL_PAGE_SIZE},
+	{"PERF_SAMPLE_WEIGHT_STRUCT", PERFEV_KERNEL_WEIGHT_STRUCT},
+	{"build_id", PERFEV_KERNEL_BUILD_ID},
+	{"inherit_thread", PERFEV_KERNEL_INHERIT_THREAD},
+	{"remove_on_exec", PERFEV_KERNEL_REMOVE_ON_EXEC},
+	{"sigtrap", PERFEV_KERNEL_SIGTRAP},
+	{"PERF_FORMAT_LOST", PERFEV_KERNEL_LOST},
+	{"config3", PERFEV_KERNEL_CONFIG3},
+	{"aux_action", PERFEV_KERNEL_AUX_ACTION},
+	{"defer_output", PERFEV_KERNEL_DEFER},
+	{"defer_callchain", PERFEV_KERNEL_DEFER},
+	{"config4", PERFEV_KERNEL_CONFIG4},
+};
+
+const char *kernel_lacks(const char *part)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const struct item *item = &items[parts[i].item];
+		int r;
+
+		if (strcmp(parts[i].part, part))
+			continue;
+		r = answer(&item->set);
+		return (r == -EINVAL || r == -E2BIG) && answer(NULL) != r ? item->since : NULL;
+	}
+	return NULL;
 }

@@ -8,6 +8,7 @@
  * A field may also be refused for want of another one, which taking out cannot find: for what is known
  * to need something (kernel/events/core.c up to 7.3) this is added, to see whether that helps.
  */
+#include "kernel.h"
 #include "trial.h"
 
 #include "kernel/sys.h"
@@ -393,6 +394,24 @@ static void reduce(struct trial_result *ret, const struct trial *first, struct t
 			blame(ret, first->attr, suspected[i]);
 }
 
+/* A kernel that never heard of a part refuses it as it does a wrong one. */
+static void look_for_unknown(struct trial_result *ret)
+{
+	unsigned i;
+
+	for (i = 0; i < ret->count && !ret->since; i++) {
+		char *end;
+
+		snprintf(ret->unknown, sizeof(ret->unknown), "%s", ret->names[i]);
+		end = strchr(ret->unknown, ' ');
+		if (end)
+			*end = 0;
+		ret->since = kernel_lacks(ret->unknown);
+	}
+	if (!ret->since)
+		ret->unknown[0] = 0;
+}
+
 void trial_run(struct trial_result *ret, const struct trial *trial)
 {
 	struct perf_event_attr least = *trial->attr;
@@ -404,5 +423,7 @@ void trial_run(struct trial_result *ret, const struct trial *trial)
 	if (try_once(&t, &least) != trial->code)
 		return; /* it depends on the moment */
 	reduce(ret, trial, &t, &least);
-	look_for_needs(ret, &t, trial->attr, &least);
+	look_for_unknown(ret);
+	if (!ret->since)
+		look_for_needs(ret, &t, trial->attr, &least);
 }

@@ -25,6 +25,8 @@ struct trial_result {
 	char names[TRIAL_NAMES][48]; /* of fields, with values where they have some */
 	unsigned count;		     /* 0: nothing was found */
 	const char *needs;	     /* NULL, or what has to be set beside them */
+	char unknown[48];	     /* one that this kernel does not know at all; "": none */
+	const char *since;	     /* the kernel that brought it */
 };
 
 /* trial_run() - opens disabled events, and closes them; at most a hundred or so */

@@ -8,6 +8,7 @@
 
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,15 +18,22 @@
 /* @count first touches of pages: minor faults. */
 PLAIN static void touch_pages(size_t count)
 {
-	unsigned char *memory =
-		mmap(NULL, count * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	size_t i;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
+	unsigned char *memory = mmap(NULL, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	assert_ptr_not_equal(memory, MAP_FAILED);
-	madvise(memory, count * 4096, MADV_NOHUGEPAGE);
+	madvise(memory, count * page, MADV_NOHUGEPAGE);
 	for (i = 0; i < count; i++)
-		*(volatile unsigned char *)(memory + i * 4096) = 1;
-	munmap(memory, count * 4096);
+		*(volatile unsigned char *)(memory + i * page) = 1;
+	munmap(memory, count * page);
+}
+
+/* A program of 32 bits on a kernel of 64: its system calls are others, and not all can be traced. */
+static inline bool is_compat(void)
+{
+	struct utsname name;
+
+	return sizeof(long) == 4 && uname(&name) == 0 && (strstr(name.machine, "64") || !strcmp(name.machine, "s390x"));
 }
 
 /* @ms of this thread on a CPU: not of the clock, since others may want the CPU too. */

@@ -161,8 +161,7 @@ static void look_at_exec(const struct perfev_any *any, uint16_t misc)
 	if (strcmp(any->as.comm.comm, "true"))
 		return;
 	assert_int_equal(any->as.comm.pid, child_pid);
-	assert_true(misc & PERF_RECORD_MISC_COMM_EXEC);
-	execs++;
+	execs += (misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
 }
 
 static void test_exec(void **state)
@@ -174,7 +173,7 @@ static void test_exec(void **state)
 	perfev_event_attr(event)->comm = perfev_event_attr(event)->comm_exec = 1;
 	watch_child(event, go);
 	let_go(go);
-	assert_int_equal(look_at(PERF_RECORD_COMM, look_at_exec), 1);
+	assert_true(look_at(PERF_RECORD_COMM, look_at_exec) >= 1); /* a program may rename itself */
 	assert_int_equal(execs, 1);
 }
 
@@ -253,6 +252,7 @@ static void test_read(void **state)
 {
 	struct perfev_event *event = event_of("minor-faults:u");
 	struct perf_event_attr *attr = perfev_event_attr(event);
+	int reads;
 	pid_t child;
 
 	(void)state;
@@ -270,7 +270,10 @@ static void test_read(void **state)
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, NULL, 0), child);
-	assert_int_equal(look_at(PERF_RECORD_READ, look_at_read), perfev_sampler_ring_count(sampler));
+	reads = look_at(PERF_RECORD_READ, look_at_read);
+	if (!reads)
+		SKIP("this kernel writes no READ records: from 5.13 on some look for a task that has gone");
+	assert_int_equal(reads, perfev_sampler_ring_count(sampler));
 	assert_in_range(read_count, 100, 10000);
 }
 
@@ -321,7 +324,7 @@ static void look_at_mmap(const struct perfev_any *any, uint16_t misc)
 	if (any->type == PERF_RECORD_MMAP)
 		return;
 	assert_int_equal(m->prot, PROT_READ | PROT_EXEC);
-	assert_int_equal(m->flags, MAP_PRIVATE);
+	assert_int_equal(m->flags & MAP_TYPE, MAP_PRIVATE); /* older kernels add that it has code */
 	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		assert_int_equal(m->build_id_size, own_build_id_size);
 		assert_memory_equal(m->build_id, own_build_id, own_build_id_size);
@@ -901,7 +904,9 @@ static void watch_a_write(struct perfev_event *event)
 	int r = perfev_sampler_open(&sampler, (const struct perfev_event *const *)&event, 1, perfev_on_self(), NULL, &err);
 
 	perfev_event_free(event);
-	if (r == -EACCES || r == -EPERM || r == -ENOENT || r == -ENOSPC || r == -EOPNOTSUPP)
+	if (r == -EACCES || r == -EPERM || r == -ENOENT || r == -ENOSPC || r == -EOPNOTSUPP || r == -ENODEV ||
+	    (r == -EINVAL && strstr(err.text, "does not tell writes from reads")) ||
+	    (r < 0 && err.why == PERFEV_WHY_OLD_KERNEL))
 		SKIP("%s", err.text);
 	assert_works(r);
 	samples = 0;
@@ -941,7 +946,7 @@ static void test_registers_and_stack(void **state)
 	uint64_t word;
 
 	(void)state;
-	attr->sample_regs_user = perfev_reg_mask(arch, abi);
+	attr->sample_regs_user = perfev_reg_mask(arch, abi) & (is_compat() ? 0x1ff : ~UINT64_C(0)); /* the kernel's are fewer */
 	attr->sample_stack_user = sizeof(seen_stack);
 	watch_a_write(event);
 	assert_true(seen_ip == seen.ip);

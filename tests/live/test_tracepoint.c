@@ -372,6 +372,8 @@ static void test_syscall(void **state)
 
 	(void)state;
 	need_tracefs();
+	if (is_compat())
+		SKIP("the kernel does not trace system calls of programs of 32 bits");
 	if (access(root(), R_OK) || perfev_tracepoint_find(&w.tp, "syscalls:sys_enter_read", NULL, &err) < 0)
 		SKIP("this kernel has no tracepoints of system calls");
 	perfev_tracepoint_free(w.tp);

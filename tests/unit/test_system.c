@@ -265,7 +265,7 @@ static void test_trials_that_say_nothing(void **state)
 	attr.write_backward = 1;
 	fake.on_open = needs_exclude_kernel;
 	explain_attr(&attr, &err);
-	assert_says("does not take write_backward;");
+	assert_says("does not know write_backward, which Linux 4.7 brought;");
 }
 
 /* ---- probes ------------------------------------------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Guests: Debian's kernels of any suite and architecture, with programs of ours, in QEMU without hardware's help.
 
-What is fetched (kernels, headers, an emulator) is kept in PERFEV_VM_CACHE (~/.cache/perfev-vm), and nothing of it is
-installed. Never accelerated: the time of a guest with one CPU is counted in instructions, so that each run is the same.
+What is fetched (kernels, headers, an emulator) is kept in PERFEV_CACHE (~/.cache/perfev), and nothing of it is installed. Never accelerated: the time of a guest with one CPU is counted in instructions, so that each run is the same.
 """
 import dataclasses
 import os
@@ -14,7 +13,8 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-CACHE = pathlib.Path(os.environ.get("PERFEV_VM_CACHE") or pathlib.Path.home() / ".cache/perfev-vm")
+CACHE = pathlib.Path(os.environ.get("PERFEV_CACHE") or
+                     pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "perfev") / "vm"
 
 
 class Missing(Exception):
@@ -66,8 +66,8 @@ def mirror():
     """Where this machine's apt gets its packages."""
     if not shutil.which("apt-get"):
         raise Missing("apt-get is not there: kernels come from Debian's packages")
-    if os.environ.get("PERFEV_VM_MIRROR"):
-        return os.environ["PERFEV_VM_MIRROR"]
+    if os.environ.get("DEBIAN_MIRROR"):
+        return os.environ["DEBIAN_MIRROR"]
     for line in call(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"]).splitlines():
         if re.search(r"/debian/?$", line):
             return line.rstrip("/")
@@ -202,14 +202,23 @@ def initrd(files, modules, commands, links):
     return archive
 
 
+def compiler_for(arch):
+    """Debian 12 has none for loong64: that of a later one, which sees this project and the folder it is started in."""
+    name = MACHINES[arch].compiler
+    if shutil.which(name):
+        return name
+    if arch != "loong64":
+        raise Missing(f"{name} is not there")
+    wrapper = HERE.parent / "cross/loongarch64-gcc"
+    call([wrapper, "--prepare"])
+    return str(wrapper)
+
+
 def first_process(arch):
-    source, built = HERE / "init.c", CACHE / f"init.{arch}"
+    source, built = HERE / "init.c", CACHE / "programs" / arch / "init"
     if not built.exists() or built.stat().st_mtime < source.stat().st_mtime:
-        compiler = MACHINES[arch].compiler
-        if not shutil.which(compiler):
-            raise Missing(f"{compiler} is not there")
-        CACHE.mkdir(parents=True, exist_ok=True)
-        call([compiler, "-static", "-O2", "-o", built, source])
+        built.parent.mkdir(parents=True, exist_ok=True)
+        call([compiler_for(arch), "-static", "-O2", "-o", built, source], cwd=built.parent)
     return built
 
 
@@ -248,7 +257,7 @@ class Run:
 def boot(arch, suite, files, commands, modules=(), kernel=None, cpus=1, limit=60):
     machine = MACHINES[arch]
     root = Suite(suite, arch).unpacked(kernel or f"linux-image-{machine.kernel}")
-    image = next(path for path in (root / "boot").iterdir() if re.match(r"vmlinu[xz]-", path.name))
+    image = next(path for path in root.rglob("vmlinu[xz]*") if path.is_file())
     command, firmware = emulator(arch)
     icount = ["-icount", "shift=3,sleep=off"] if cpus == 1 and machine.icount else []
     parameters = f"console={machine.console} quiet panic=-1 cryptomgr.notests rdinit=/init"
@@ -268,4 +277,4 @@ def boot(arch, suite, files, commands, modules=(), kernel=None, cpus=1, limit=60
             output = (late.stdout or b"") + f"\ninit: not done after {limit} s\n".encode()
     text = output.decode(errors="replace").replace("\r", "")
     statuses = {word: int(status) for word, status in re.findall(r"^--- (\S+) status=(\d+)", text, re.M)}
-    return Run(image.name.split("-", 1)[1], statuses, text, time.monotonic() - start, "init: done, " in text)
+    return Run(re.sub(r"^.*=linux-[a-z]*-", "", root.name), statuses, text, time.monotonic() - start, "init: done, " in text)
