@@ -3,7 +3,7 @@ BUILD  ?= build
 PREFIX ?= /usr/local
 export DESTDIR
 
-.PHONY: all demo test test-cross bench install clean fuzz check
+.PHONY: all demo test test-cross test-vm bench install clean fuzz check
 
 all: configure
 	@ninja -C $(BUILD)
@@ -30,6 +30,11 @@ test:
 test-cross:
 	@scripts/deps build cross
 	@tests/cross/run $(TARGETS)
+
+# the live tests on other kernels, in small virtual machines: tests/vm/run --help says which
+test-vm:
+	@scripts/deps build cross vm
+	@tests/vm/run $(GUESTS)
 
 bench: all
 	@bench/run $(BUILD)

@@ -18,14 +18,19 @@
 /* @count first touches of pages: minor faults. */
 PLAIN static void touch_pages(size_t count)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
-	unsigned char *memory = mmap(NULL, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), i, some;
 
-	assert_ptr_not_equal(memory, MAP_FAILED);
-	madvise(memory, count * page, MADV_NOHUGEPAGE);
-	for (i = 0; i < count; i++)
-		*(volatile unsigned char *)(memory + i * page) = 1;
-	munmap(memory, count * page);
+	for (; count; count -= some) { /* not all at once: pages may be large */
+		unsigned char *memory;
+
+		some = count < 1000 ? count : 1000;
+		memory = mmap(NULL, some * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_ptr_not_equal(memory, MAP_FAILED);
+		madvise(memory, some * page, MADV_NOHUGEPAGE);
+		for (i = 0; i < some; i++)
+			*(volatile unsigned char *)(memory + i * page) = 1;
+		munmap(memory, some * page);
+	}
 }
 
 /* A program of 32 bits on a kernel of 64: its system calls are others, and not all can be traced. */

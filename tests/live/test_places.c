@@ -20,6 +20,9 @@ static struct perfev_error err;
 static volatile long watched[2];
 
 /* Never inlined: it is called exactly as often as it says. */
+#ifdef __arm__
+__attribute__((target("arm"))) /* the kernel puts no probe into Thumb code */
+#endif
 __attribute__((noinline, no_sanitize("address", "undefined"))) long live_probed(long n);
 __attribute__((noinline, no_sanitize("address", "undefined"))) long live_probed(long n)
 {

@@ -318,7 +318,7 @@ static void look_at_mmap(const struct perfev_any *any, uint16_t misc)
 	mappings++;
 	assert_true((misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER);
 	assert_int_equal(m->pid, getpid());
-	assert_int_equal(m->len, 4096);
+	assert_int_equal(m->len, sysconf(_SC_PAGESIZE));
 	assert_int_equal(m->pgoff, 0);
 	assert_non_null(strstr(m->filename, program_invocation_short_name));
 	if (any->type == PERF_RECORD_MMAP)
@@ -946,6 +946,12 @@ static void test_registers_and_stack(void **state)
 	uint64_t word;
 
 	(void)state;
+#ifdef __arm__
+	if (is_compat()) {
+		perfev_event_free(event);
+		SKIP("a 64-bit kernel has the registers of this program at other places");
+	}
+#endif
 	attr->sample_regs_user = perfev_reg_mask(arch, abi) & (is_compat() ? 0x1ff : ~UINT64_C(0)); /* the kernel's are fewer */
 	attr->sample_stack_user = sizeof(seen_stack);
 	watch_a_write(event);
@@ -1109,20 +1115,22 @@ static void test_lost(void **state)
 	struct perfev_event *event = event_of("minor-faults:u");
 	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = 4096};
 	struct perfev_record record;
-	int first = 0;
+	uint64_t faults, first = 0;
 
 	(void)state;
 	perfev_event_attr(event)->sample_period = 1;
 	assert_works(perfev_sampler_open(&sampler, (const struct perfev_event *const *)&event, 1, perfev_on_self(), &opts, &err));
 	perfev_event_free(event);
 	assert_works(perfev_sampler_start(sampler, &err));
-	touch_pages(1000);
+	faults = 1000 + perfev_sampler_ring_bytes(sampler) / 16; /* more than it can hold */
+	touch_pages((size_t)faults);
 	while (perfev_sampler_next(sampler, &record, &err) > 0)
 		first += record.type == PERF_RECORD_SAMPLE;
 	perfev_sampler_release(sampler);
 	touch_pages(50);
 	assert_int_equal(look_at(PERF_RECORD_LOST, look_at_lost), 1);
-	assert_true(first > 0 && (uint64_t)first + lost_told >= 1000 && (uint64_t)first + lost_told <= 1010);
+	assert_true(first > 0);
+	assert_in_range(first + lost_told, faults, faults + 10);
 }
 
 /* Whether records that come while the output is paused are lost, is the kernel's to say: it counts them. */

@@ -113,13 +113,15 @@ static uint32_t type_of(const char *pmu)
 
 static bool complete(struct perf_event_attr *attr)
 {
+	bool msr = attr->type == PMU_MSR;
+
 	if (attr->type == PERF_TYPE_BREAKPOINT)
 		attr->bp_addr += (uint64_t)(uintptr_t)watched;
-	if (attr->type == PMU_MSR)
+	if (msr)
 		attr->type = type_of("msr");
 	attr->size = sizeof(*attr);
 	attr->disabled = 1;
-	return attr->type != 0 || attr->config == 0;
+	return !msr || attr->type != 0; /* there is none on this machine */
 }
 
 /* 0, or the refusal in err. */

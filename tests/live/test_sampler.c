@@ -246,7 +246,7 @@ static void test_the_last_of_what_happened(void **state)
 	assert_works(perfev_sampler_open(&sampler, list, 1, perfev_on_self(), &opts, &err));
 	perfev_event_free(event);
 	assert_works(perfev_sampler_start(sampler, &err));
-	touch_pages(2000);
+	touch_pages(3000); /* more than a ring of 64 KiB holds */
 	assert_works(perfev_sampler_stop(sampler, &err));
 	assert_works(perfev_sampler_pause(sampler, &err));
 	while (perfev_sampler_next(sampler, &record, &err) > 0) {
