@@ -150,6 +150,7 @@ struct recorder {
 	uint64_t samples, rounds;
 	uint64_t drained; /* bytes of the last pass */
 	bool overflowed;  /* a ring was full */
+	bool started;	  /* its events are on */
 	uint64_t first_time, last_time; /* of samples, ns */
 	struct texts modules;		/* files that were mapped */
 };

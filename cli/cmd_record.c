@@ -364,7 +364,7 @@ static int begin(struct record_work *work)
 	struct perfev_error err;
 	int error;
 
-	if (!s->is_command && perfev_sampler_start(work->recorder.sampler, &err) < 0)
+	if (!s->is_command && !work->recorder.started && perfev_sampler_start(work->recorder.sampler, &err) < 0)
 		return report_error(&err);
 	work->started_ms = now_ms();
 	work->rate_before = max_rate();

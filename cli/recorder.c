@@ -295,6 +295,82 @@ static int put_features(struct recorder *r, struct perfev_error *err)
 	return ret < 0 ? ret : put_command_line(r, err);
 }
 
+/* ---- records of the rings, and of what ran before ----------------------------------------------------------- */
+
+static void note_sample(struct recorder *r, const struct perfev_record *record,
+			const struct perfev_layout *layout)
+{
+	uint64_t time;
+
+	r->samples++;
+	if (!perfev_record_time(record, layout, &time))
+		return;
+	if (!r->first_time || time < r->first_time)
+		r->first_time = time;
+	if (time > r->last_time)
+		r->last_time = time;
+}
+
+/* The first so many samples of an event, where its text says nr=. */
+static bool is_wanted(struct recorder *r, const struct perfev_record *record)
+{
+	int event = r->left ? perfev_sampler_event(r->sampler, record) : -1;
+
+	if (event < 0 || r->left[event] == UINT64_MAX)
+		return true;
+	if (!r->left[event])
+		return false;
+	r->left[event]--;
+	return true;
+}
+
+/* All that is in the rings; returns 1 when there was something, which is not flushed yet. */
+static int take_all(struct recorder *recorder, struct perfev_error *err)
+{
+	struct perfev_record record;
+	int ret, count = 0;
+
+	recorder->drained = 0;
+	while ((ret = perfev_sampler_next(recorder->sampler, &record, err)) != 0) {
+		const struct perfev_layout *layout;
+
+		if (ret == -EBADMSG) {
+			note("%s", err->text);
+			continue;
+		}
+		if (ret < 0)
+			return ret;
+		count++;
+		recorder->drained += record.size;
+		layout = perfev_sampler_layout(recorder->sampler, &record);
+		if (record.type == PERF_RECORD_SAMPLE && !is_wanted(recorder, &record))
+			continue;
+		if (record.type == PERF_RECORD_SAMPLE)
+			note_sample(recorder, &record, layout);
+		else if (record.type == PERF_RECORD_LOST)
+			recorder->overflowed = true;
+		else if (record.type == PERF_RECORD_MMAP2 || record.type == PERF_RECORD_MMAP)
+			note_module(recorder, &record, layout);
+		ret = perfev_writer_append(recorder->writer, &record, err);
+		if (ret < 0)
+			return ret;
+	}
+	return count > 0;
+}
+
+/* While the machine is looked at: no round ends before all that ran already is told. Those records have no time, and
+ * come before all that have one. */
+static int drain_meanwhile(struct recorder *recorder, struct perfev_error *err)
+{
+	int ret = recorder->started ? take_all(recorder, err) : 0;
+
+	if (ret <= 0)
+		return ret;
+	ret = perfev_writer_flush(recorder->writer, err);
+	perfev_sampler_release(recorder->sampler);
+	return ret;
+}
+
 static int flush_stage(struct recorder *r, const unsigned char *stage, size_t size,
 		       struct perfev_error *err)
 {
@@ -318,6 +394,8 @@ static int copy_synthesized(struct recorder *r, struct perfev_synth *synth,
 		if (used + record.size > STAGE_BYTES) {
 			ret = flush_stage(r, stage, used, err);
 			used = 0;
+			if (ret == 0)
+				ret = drain_meanwhile(r, err);
 		}
 		memcpy(stage + used, record.data, record.size);
 		used += record.size;
@@ -354,6 +432,14 @@ static int write_synthesized(struct recorder *r, struct perfev_error *err)
 	return ret;
 }
 
+/* Some readers wait for it. */
+static int write_finished_init(struct recorder *r, struct perfev_error *err)
+{
+	unsigned char bytes[8] = {0};
+
+	return append_now(r, bytes, PERFEV_RECORD_FINISHED_INIT, sizeof(bytes), err);
+}
+
 int recorder_begin(struct recorder *recorder, struct perfev_error *err)
 {
 	int ret = add_events(recorder, err);
@@ -364,70 +450,24 @@ int recorder_begin(struct recorder *recorder, struct perfev_error *err)
 		ret = put_features(recorder, err);
 	if (ret == 0)
 		ret = write_id_index(recorder, err);
-	return ret < 0 ? ret : write_synthesized(recorder, err);
+	/* a process is looked at while its changes are recorded: there is no time between. Of a whole machine, that
+	 * would be a part of what is recorded. */
+	recorder->started = !recorder->session->is_command && recorder->session->on.kind <= PERFEV_TARGET_PROCESS;
+	if (ret == 0 && recorder->started)
+		ret = perfev_sampler_start(recorder->sampler, err);
+	if (ret == 0)
+		ret = write_synthesized(recorder, err);
+	return ret < 0 ? ret : write_finished_init(recorder, err);
 }
 
 /* ---- recording ------------------------------------------------------------------------------------------------- */
 
-static void note_sample(struct recorder *r, const struct perfev_record *record,
-			const struct perfev_layout *layout)
-{
-	uint64_t time;
-
-	r->samples++;
-	if (!perfev_record_time(record, layout, &time))
-		return;
-	if (!r->first_time || time < r->first_time)
-		r->first_time = time;
-	if (time > r->last_time)
-		r->last_time = time;
-}
-
-/* The first so many samples of an event, where its text says nr=. */
-static bool is_wanted(struct recorder *r, const struct perfev_record *record)
-{
-	int event = r->left ? perfev_sampler_event(r->sampler, record) : -1;
-
-	if (event < 0 || r->left[event] == UINT64_MAX)
-		return true;
-	if (!r->left[event])
-		return false;
-	r->left[event]--;
-	return true;
-}
-
 int recorder_drain(struct recorder *recorder, struct perfev_error *err)
 {
-	struct perfev_record record;
-	int ret, count = 0;
+	int ret = take_all(recorder, err);
 
-	recorder->drained = 0;
-	while ((ret = perfev_sampler_next(recorder->sampler, &record, err)) != 0) {
-		const struct perfev_layout *layout;
-
-		if (ret == -EBADMSG) {
-			note("%s", err->text);
-			continue;
-		}
-		if (ret < 0)
-			return ret;
-		count++;
-		recorder->drained += record.size;
-		layout = perfev_sampler_layout(recorder->sampler, &record);
-		if (record.type == PERF_RECORD_SAMPLE && !is_wanted(recorder, &record))
-			continue;
-		if (record.type == PERF_RECORD_SAMPLE)
-			note_sample(recorder, &record, layout);
-		else if (record.type == PERF_RECORD_LOST)
-			recorder->overflowed = true;
-		else if (record.type == PERF_RECORD_MMAP2 || record.type == PERF_RECORD_MMAP)
-			note_module(recorder, &record, layout);
-		ret = perfev_writer_append(recorder->writer, &record, err);
-		if (ret < 0)
-			return ret;
-	}
-	if (!count)
-		return 0;
+	if (ret <= 0)
+		return ret;
 	ret = perfev_writer_round(recorder->writer, err);
 	perfev_sampler_release(recorder->sampler);
 	recorder->rounds++;

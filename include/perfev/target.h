@@ -22,7 +22,8 @@ enum perfev_target_kind {
 struct perfev_target {
 	uint32_t kind; /* enum perfev_target_kind */
 	int32_t id;    /* when id_count is 0 */
-	int32_t cpu;   /* when cpu_count is 0; -1: any CPU, or each of them for CPU and CGROUP */
+	int32_t cpu;   /* when cpu_count is 0; -1: any CPU, or each of them for CPU and CGROUP; other negative numbers
+			* and those in cpus are no CPU, and refused */
 	uint32_t id_count;
 	uint32_t cpu_count;
 	const int32_t *ids;
@@ -71,10 +72,11 @@ static inline struct perfev_target perfev_on_process(int32_t pid)
 	return perfev_target_of(PERFEV_TARGET_PROCESS, pid, -1);
 }
 
-/* perfev_on_cpu() - everything on one CPU; needs perf_event_paranoid <= 0 or CAP_PERFMON */
+/* perfev_on_cpu() - everything on one CPU; needs perf_event_paranoid <= 0 or CAP_PERFMON
+ * A negative number, as of a CPU that was not found, is refused when something is opened, and not every CPU. */
 static inline struct perfev_target perfev_on_cpu(int32_t cpu)
 {
-	return perfev_target_of(PERFEV_TARGET_CPU, -1, cpu);
+	return perfev_target_of(PERFEV_TARGET_CPU, -1, cpu < 0 ? INT32_MIN : cpu);
 }
 
 /* perfev_on_all_cpus() - everything on every CPU that is online; a set or a sampler */

@@ -24,7 +24,10 @@ int counter_check(const struct perfev_event *event, const struct perfev_target *
 		  struct perfev_error *err)
 {
 	bool one = on->id_count == 0 && on->cpu_count == 0 && on->kind != PERFEV_TARGET_PROCESS;
+	int r = plan_check_cpus(event->name, on, err);
 
+	if (r < 0)
+		return r;
 	if (event->tool)
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot open %s: it is a time that perfev stat takes, and no event; use "

@@ -108,6 +108,21 @@ int plan_check_task(const char *what, int32_t tid, struct perfev_error *err)
 			 what, tid);
 }
 
+int plan_check_cpus(const char *what, const struct perfev_target *on, struct perfev_error *err)
+{
+	bool none = !on->cpu_count && on->cpu < -1;
+	size_t i;
+
+	for (i = 0; i < on->cpu_count; i++)
+		none |= on->cpus[i] < 0;
+	if (!none)
+		return 0;
+	return error_set(err, -ENODEV, PERFEV_WHY_NO_CPU, ERROR_NOWHERE,
+			 "cannot open %.100s on a CPU of a negative number: there is none; look at the number, or use "
+			 "perfev_on_all_cpus()",
+			 what);
+}
+
 static int check_tasks(const struct plan_events *events, const struct axes *axes, struct perfev_error *err)
 {
 	size_t i;
@@ -296,7 +311,9 @@ int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = choose_ids(ret, events, &on, &axes, err);
+	r = plan_check_cpus(events->items[0].event->name, &on, err);
+	if (r == 0)
+		r = choose_ids(ret, events, &on, &axes, err);
 	if (r == 0)
 		r = choose_cpus(ret, events, &on, &axes, err);
 	if (r == 0 && (name_once(&axes.ids, &axes.id_count, &axes.once[0]) < 0 ||

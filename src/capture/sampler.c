@@ -17,37 +17,12 @@
 #include "decode/sample.h"
 #include "kernel/sys.h"
 
-#include <perfev/probe.h>
-
 #include <errno.h>
 #include <stdlib.h>
 
 #define DEFAULT_RING (512 * 1024)
 
 /* ---- opening --------------------------------------------------------------------------------------- */
-
-/* What the sampler adds to the attrs; sampler.h says it. */
-static void complete_attrs(struct perfev_sampler *sampler)
-{
-	uint64_t format = PERF_FORMAT_ID;
-	size_t i;
-
-	if (perfev_probe(PERFEV_CAN_READ_LOST, NULL) > 0)
-		format |= PERF_FORMAT_LOST;
-	for (i = 0; i < sampler->members.count; i++) {
-		struct perf_event_attr *attr = &sampler->members.items[i].attr;
-		const struct member *leader = &sampler->members.items[sampler->members.leaders[i]];
-		bool in_samples = attr->sample_type & PERF_SAMPLE_READ &&
-				  !(leader->event->flags & PERFEV_EVENT_READ_GROUP); /* the caller's own */
-
-		attr->sample_id_all = 1;
-		attr->write_backward = sampler->backward;
-		if (sampler->members.count > 1)
-			attr->sample_type |= PERF_SAMPLE_IDENTIFIER;
-		if (!in_samples)
-			attr->read_format |= format;
-	}
-}
 
 static int refuse_tools(const struct perfev_event *const *events, size_t count, struct perfev_error *err)
 {
@@ -60,72 +35,6 @@ static int refuse_tools(const struct perfev_event *const *events, size_t count, 
 					 "event; sample cpu-clock or task-clock",
 					 events[i]->name);
 	return 0;
-}
-
-/* Whether an attr makes the kernel write anything. Of PMUs that are not known here it may: they can trace. */
-static bool writes(const struct perf_event_attr *attr)
-{
-	bool on_its_own = attr->type > PERF_TYPE_BREAKPOINT || attr->inherit_stat ||
-			  (attr->type == PERF_TYPE_SOFTWARE && attr->config >= PERF_COUNT_SW_DUMMY);
-
-	return on_its_own || attr->sample_period || attr->mmap || attr->mmap_data || attr->mmap2 || attr->comm ||
-	       attr->task || attr->context_switch || attr->namespaces || attr->ksymbol || attr->bpf_event ||
-	       attr->cgroup || attr->text_poke;
-}
-
-/* No period is how one asks for counting; a sampler of that would wait for ever. */
-static int refuse_silence(const struct members *members, struct perfev_error *err)
-{
-	size_t i;
-
-	for (i = 0; i < members->count; i++)
-		if (members->leaders[i] == i && !writes(&members->items[i].attr))
-			return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
-					 "cannot sample %.100s: its attr has neither a period nor a frequency, and "
-					 "asks for no other records; set attr.sample_period, or attr.freq and "
-					 "attr.sample_freq",
-					 members->items[i].name);
-	return 0;
-}
-
-/* S: the leader's samples have the counts of its group, whose other members do not sample. The kernel
- * inherits such events from 6.12 on. */
-static void read_groups(struct members *members)
-{
-	size_t i;
-
-	for (i = 0; i < members->count; i++) {
-		struct perf_event_attr *attr = &members->items[i].attr;
-		size_t leader = members->leaders[i];
-
-		if (!(members->items[leader].event->flags & PERFEV_EVENT_READ_GROUP))
-			continue;
-		attr->read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
-		attr->sample_type |= PERF_SAMPLE_READ | PERF_SAMPLE_TID;
-		if (attr->inherit && perfev_probe(PERFEV_CAN_INHERIT_READ, NULL) <= 0) {
-			attr->inherit = 0;
-			members->items[i].dropped |= PERFEV_DROP_INHERIT;
-		}
-		if (leader != i)
-			attr->sample_period = attr->freq = 0;
-	}
-}
-
-/* A mark that is no less than the ring is never passed: the reader would not be woken. */
-static void set_marks(struct perfev_sampler *sampler, const struct perfev_event *const *events,
-		      uint64_t ring_bytes)
-{
-	uint64_t mark = ring_bytes / 4;
-	size_t i;
-
-	for (i = 0; i < sampler->members.count; i++) {
-		struct perf_event_attr *attr = &sampler->members.items[i].attr;
-
-		if (events[i]->attr.watermark || events[i]->attr.wakeup_events)
-			continue; /* the caller's own */
-		attr->watermark = 1;
-		attr->wakeup_watermark = mark > UINT32_MAX ? UINT32_MAX : (uint32_t)mark;
-	}
 }
 
 static uint64_t round_ring(uint64_t bytes)
@@ -225,11 +134,13 @@ static int open_rings(struct perfev_sampler *sampler, const struct perfev_event 
 		      struct perfev_error *err)
 {
 	struct members_opts how = {opts->may_drop, opts->partial, true, opts->apart, false};
-	uint64_t bytes = round_ring(opts->ring_bytes);
-	int r;
+	uint64_t first = round_ring(opts->ring_bytes), bytes;
+	int r = 0, told;
 
-	for (;; bytes /= 2) {
-		set_marks(sampler, events, bytes);
+	for (bytes = first;; bytes /= 2) {
+		told = sampler_attrs_mark(sampler, events, bytes, bytes == first ? err : NULL);
+		if (told < 0)
+			return bytes == first ? told : r; /* why it had to be that small */
 		r = members_open(&sampler->members, on, &how, err);
 		if (r < 0)
 			return r;
@@ -324,13 +235,10 @@ static int build(struct perfev_sampler *sampler, const struct perfev_event *cons
 		r = members_init(&sampler->members, events, opts->leaders, count, err);
 	if (r < 0)
 		return r;
-	r = refuse_silence(&sampler->members, err);
-	if (r < 0)
-		return r;
-	read_groups(&sampler->members);
 	sampler->backward = opts->overwrite;
-	complete_attrs(sampler);
-	r = open_rings(sampler, events, on, opts, err);
+	r = sampler_attrs_prepare(sampler, err);
+	if (r == 0)
+		r = open_rings(sampler, events, on, opts, err);
 	if (r == 0)
 		r = make_layouts(sampler, err);
 	if (r == 0)

@@ -28,4 +28,11 @@ struct perfev_sampler {
 	uint64_t *row_ids;
 };
 
+/* sampler_attrs_prepare() - complete the members' attrs; refuses those that would never write a record */
+int sampler_attrs_prepare(struct perfev_sampler *sampler, struct perfev_error *err);
+/* sampler_attrs_mark() - say where each event wakes the reader of a ring of this size; refuses those whose ring
+ * would be full before */
+int sampler_attrs_mark(struct perfev_sampler *sampler, const struct perfev_event *const *events,
+		       uint64_t ring_bytes, struct perfev_error *err);
+
 #endif

@@ -520,10 +520,10 @@ static void set_marks(struct fake_event *event)
 /* @at: NULL where the kernel chooses. */
 static int map_event(struct fake_event *event, void *at, size_t size, bool writable)
 {
-	size_t bytes = size - FAKE_PAGE;
+	size_t page_size = sys_page_size(), bytes = size - page_size;
 	int r;
 
-	if (!event || event->page || event->output >= 0 || size < FAKE_PAGE || (bytes & (bytes - 1)) ||
+	if (!event || event->page || event->output >= 0 || size < page_size || bytes % page_size || (bytes & (bytes - 1)) ||
 	    (event->attr.inherit && event->cpu == -1) || (bytes && writable == (bool)event->attr.write_backward))
 		return -EINVAL;
 	r = fake.on_map ? fake.on_map(event, size) : 0;
@@ -533,11 +533,11 @@ static int map_event(struct fake_event *event, void *at, size_t size, bool writa
 	if (!event->page)
 		return -ENOMEM;
 	memset(event->page, 0, size);
-	fake_ring_init(&event->ring, event->page, (unsigned char *)event->page + FAKE_PAGE, bytes);
+	fake_ring_init(&event->ring, event->page, (unsigned char *)event->page + page_size, bytes);
 	set_marks(event);
 	event->mapped = size;
-	event->page->data_offset = FAKE_PAGE;
-	event->page->data_size = bytes;
+	event->page->data_offset = fake.no_data_offset ? 0 : page_size;
+	event->page->data_size = fake.no_data_offset ? 0 : bytes;
 	fake.maps++;
 	return 0;
 }
@@ -612,7 +612,7 @@ int sys_munmap(void *at, size_t size)
 
 size_t sys_page_size(void)
 {
-	return FAKE_PAGE;
+	return fake.page_size ? fake.page_size : FAKE_PAGE;
 }
 
 static size_t put_count(uint64_t *words, const struct fake_event *event, uint64_t format)
@@ -690,6 +690,7 @@ void sys_close(int fd)
 	struct fake_event *event = fake_event_of(fd);
 	size_t i = (size_t)(fd - FILE_FD);
 
+	errno = ETIME; /* a call may: what failed before it is not to be looked up afterwards */
 	if (fd < 0)
 		return;
 	if (event)
@@ -743,6 +744,7 @@ int sys_epoll_wait(int epoll_fd, struct sys_ready *ret, int max, int timeout_ms)
 	(void)epoll_fd;
 	fake.waits++;
 	fake.wait_result = 0;
+	memset(ret, 0xff, (size_t)max * sizeof(*ret)); /* what is not filled in is not read */
 	if (r < 0)
 		return r;
 	if (fake.on_wait)
@@ -750,12 +752,12 @@ int sys_epoll_wait(int epoll_fd, struct sys_ready *ret, int max, int timeout_ms)
 	for (i = 0; i < poll_count && n < max; i++) {
 		struct fake_event *event = fake_event_of(polls[i].fd);
 
-		if (!event || (!event->ready && !event->hung_up))
+		if (!event || (!event->ready && !event->hung_up && !fake.poll_answer))
 			continue;
 		ret[n].number = polls[i].number;
-		ret[n].in = event->ready && !event->hung_up;
-		ret[n].hang_up = event->hung_up;
-		ret[n++].error = false;
+		ret[n].in = fake.poll_answer ? fake.poll_answer & 1 : event->ready && !event->hung_up;
+		ret[n].hang_up = event->hung_up || fake.poll_answer & 2;
+		ret[n++].error = fake.poll_answer & 4;
 		event->ready = false;
 	}
 	if (!n && timeout_ms < 0)

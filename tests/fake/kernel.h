@@ -63,6 +63,9 @@ struct fake {
 	uint64_t files_soft, files_hard, memlock_soft, memlock_hard;
 	int64_t now_ms;
 	int waits;	     /* calls of epoll_wait */
+	unsigned poll_answer; /* not 0: what every descriptor says, 1 in, 2 hung up, 4 error; together too */
+	size_t page_size;     /* 0: FAKE_PAGE */
+	bool no_data_offset;  /* pages of rings do not say where the data are, as before 4.1 */
 	int wait_result;     /* not 0: what the next one returns, once */
 	/* may refuse: a negative errno, and may change attr->size; NULL or 0: opened */
 	int (*on_open)(struct fake_event *event, struct perf_event_attr *attr);

@@ -179,10 +179,12 @@ static void test_statuses(void **state)
 
 /* ---- members that come, go, and do not come ---------------------------------------------------------------- */
 
+static int no_instructions_code = -ENOENT;
+
 static int no_instructions(struct fake_event *event, struct perf_event_attr *attr)
 {
 	(void)event;
-	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_INSTRUCTIONS ? -ENOENT : 0;
+	return attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_INSTRUCTIONS ? no_instructions_code : 0;
 }
 
 static void test_a_member_that_cannot_be_opened(void **state)
@@ -221,6 +223,30 @@ static void test_a_member_that_cannot_be_opened(void **state)
 	fake.on_open = no_instructions;
 	assert_fails(open_group(&opts), ENOENT);
 	done();
+}
+
+/* Whatever the errno is by which one is refused: of a hidden register, of a PMU that is not there. */
+static void test_a_member_that_is_refused(void **state)
+{
+	static const int codes[] = {-ENXIO, -EOPNOTSUPP, -ENODEV, -EINVAL, -EBUSY, -EIO};
+	struct perfev_counter_opts opts = {.size = sizeof(opts), .partial = 1};
+	struct perfev_reading r[3];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
+		parse(three, 3);
+		fake.on_open = no_instructions;
+		no_instructions_code = codes[i];
+		assert_works(open_group(&opts));
+		assert_int_equal(perfev_group_error(group, 1)->code, codes[i]);
+		fill(50, 50);
+		assert_works(perfev_group_read(group, r, 3, &err));
+		assert_int_equal(r[1].status, PERFEV_NOT_SUPPORTED);
+		assert_int_equal(r[2].status, PERFEV_COUNTED);
+		done();
+	}
+	no_instructions_code = -ENOENT;
 }
 
 static void test_a_member_that_is_dropped(void **state)
@@ -340,6 +366,26 @@ static void test_what_cannot_be_together(void **state)
 	done();
 }
 
+static int before_4_13(struct fake_event *event, struct perf_event_attr *attr)
+{
+	(void)event;
+	return attr->inherit && attr->read_format & PERF_FORMAT_GROUP ? -EINVAL : 0;
+}
+
+/* Kernels that do not inherit groups: both halves of the reason are said. */
+static void test_a_group_that_is_not_inherited(void **state)
+{
+	(void)state;
+	parse(three, 2);
+	perfev_event_attr(events[0])->inherit = perfev_event_attr(events[1])->inherit = 1;
+	fake.on_open = before_4_13;
+	assert_fails(open_group(NULL), EINVAL);
+	assert_says("inherit");
+	assert_says("PERF_FORMAT_GROUP");
+	assert_int_equal(fake_left(), 0);
+	done();
+}
+
 static void test_too_many(void **state)
 {
 	struct perfev_counter_opts opts = {.size = sizeof(opts), .partial = 1};
@@ -388,11 +434,13 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_read),
 	cmocka_unit_test(test_statuses),
 	cmocka_unit_test(test_a_member_that_cannot_be_opened),
+	cmocka_unit_test(test_a_member_that_is_refused),
 	cmocka_unit_test(test_a_member_that_is_dropped),
 	cmocka_unit_test(test_a_group_that_others_change),
 	cmocka_unit_test(test_a_cgroup),
 	cmocka_unit_test(test_members_stay_the_groups),
 	cmocka_unit_test(test_what_cannot_be_together),
+	cmocka_unit_test(test_a_group_that_is_not_inherited),
 	cmocka_unit_test(test_too_many),
 	cmocka_unit_test(test_a_member_without_an_id),
 };

@@ -721,6 +721,68 @@ static void test_capture(void **state)
 	fake_reset();
 }
 
+/* Two samples and a type that is not known, in each of the rings. */
+static void fill_rings(void)
+{
+	struct perf_event_header header = {PERF_RECORD_SAMPLE, 2, 24};
+	uint64_t words[3] = {0, 0, 7};
+	int i, k;
+
+	for (i = 0; i < fake.event_count; i++)
+		for (k = 0; k < 3; k++) {
+			header.type = k < 2 ? PERF_RECORD_SAMPLE : 99;
+			memcpy(words, &header, 8);
+			words[1] = fake.events[i].id;
+			if (fake.events[i].open && (fake.events[i].page || fake.events[i].output >= 0))
+				assert_true(fake_write(&fake.events[i], words, 24));
+		}
+}
+
+/* What is done again and again allocates nothing, as often as it is done: here each allocation would fail. */
+static void test_nothing_is_allocated_meanwhile(void **state)
+{
+	const struct perfev_event *list[2];
+	struct perfev_sampler *sampler = NULL;
+	struct perfev_counter *counter = NULL;
+	struct perfev_reading reading[3];
+	struct perfev_record record;
+	struct perfev_set *set = NULL;
+	struct perfev_any any;
+	int lap, n = 0;
+
+	(void)state;
+	a_kernel();
+	assert_works(perfev_events_parse(&events, "cycles,{cs,faults}", &err));
+	for (lap = 0; lap < 2; lap++) {
+		list[lap] = perfev_events_at(events, (size_t)lap);
+		perfev_event_attr(perfev_events_at(events, (size_t)lap))->sample_period = 1;
+		perfev_event_attr(perfev_events_at(events, (size_t)lap))->sample_type = PERF_SAMPLE_IP;
+	}
+	assert_works(perfev_set_open(&set, events, perfev_on_process(7), NULL, &err));
+	assert_works(perfev_counter_open(&counter, list[0], perfev_on_self(), NULL, &err));
+	assert_works(perfev_sampler_open(&sampler, list, 2, perfev_on_all_cpus(), NULL, &err));
+	has_failed = false;
+	for (lap = 0; lap < 100; lap++) {
+		fail_in = -1;
+		fill_rings();
+		fail_in = 0;
+		assert_int_equal(perfev_sampler_wait(sampler, 0, &err), 1);
+		for (; perfev_sampler_next(sampler, &record, &err) > 0; n++)
+			perfev_any_decode(&any, &record, perfev_sampler_layout(sampler, &record), &err);
+		perfev_sampler_release(sampler);
+		assert_works(perfev_counter_read(counter, reading, &err));
+		assert_works(perfev_set_read(set, reading, 3, &err));
+		fail_in = -1;
+	}
+	assert_false(has_failed);
+	assert_true(n >= 600);
+	perfev_sampler_close(sampler);
+	perfev_set_close(set);
+	perfev_counter_close(counter);
+	perfev_events_free(events);
+	fake_reset();
+}
+
 static void test_tracepoints(void **state)
 {
 	static unsigned char data[1 << 16];
@@ -832,6 +894,7 @@ static void test_symbols(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_event_text),
 	cmocka_unit_test(test_capture),
+	cmocka_unit_test(test_nothing_is_allocated_meanwhile),
 	cmocka_unit_test(test_tracepoints),
 	cmocka_unit_test(test_files),
 	cmocka_unit_test(test_decode_and_profile),

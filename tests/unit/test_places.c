@@ -622,6 +622,12 @@ static void test_constructors(void **state)
 	assert_works(perfev_event_breakpoint(&event, 0x1000, 0, HW_BREAKPOINT_RW, &err));
 	expect_same(event, "mem:0x1000:rw");
 	assert_works(perfev_event_breakpoint(&event, 0x1000, 0, HW_BREAKPOINT_X, &err));
+	assert_int_equal(perfev_event_attr(event)->bp_addr, 0x1000);
+#if defined(__x86_64__) || defined(__i386__)
+	assert_int_equal(perfev_event_attr(event)->bp_len, sizeof(long) < 8 ? 4 : 8);
+#else
+	assert_true(perfev_event_attr(event)->bp_len > 0);
+#endif
 	expect_same(event, "mem:0x1000:x");
 	assert_works(perfev_event_pmu(&event, "cpu", "event=0x1c2,period=5", &err));
 	expect_same(event, "cpu/event=0x1c2,period=5/");

@@ -3,6 +3,8 @@
  * and that nothing stays open behind a failure. */
 #include "sets.h"
 
+#include <perfev/sampler.h>
+
 #include <errno.h>
 
 static size_t open_rows(const struct perfev_set *set)
@@ -62,6 +64,47 @@ static void test_no_threads(void **state)
 	on.id_count = 2;
 	assert_fails(open_set(&set, "cycles", on, 0, true), ESRCH);
 	assert_says("thread -1");
+	assert_int_equal(fake.event_count, 0);
+}
+
+/* Nothing that is asked for is not everything. */
+static void test_no_events(void **state)
+{
+	struct perfev_sampler *sampler;
+	struct perfev_events *events;
+	struct perfev_set *set;
+
+	(void)state;
+	assert_works(perfev_events_new(&events, &err));
+	assert_fails(perfev_set_open(&set, events, perfev_on_all_cpus(), NULL, &err), EINVAL);
+	assert_says("cannot open an empty list of events");
+	assert_fails(perfev_sampler_open(&sampler, NULL, 0, perfev_on_all_cpus(), NULL, &err), EINVAL);
+	perfev_events_free(events);
+	assert_int_equal(fake.event_count, 0);
+}
+
+/* Nor do such CPUs become all of them. */
+static void test_no_cpus(void **state)
+{
+	static const int32_t cpus[] = {0, -1};
+	struct perfev_target on = perfev_on_all_cpus();
+	struct perfev_counter *counter;
+	struct perfev_event *event;
+	struct perfev_set *set;
+
+	(void)state;
+	assert_fails(open_set(&set, "cycles", perfev_on_cpu(-1), 0, false), ENODEV);
+	assert_int_equal(err.why, PERFEV_WHY_NO_CPU);
+	assert_says("cannot open cycles on a CPU of a negative number: there is none");
+	assert_fails(open_set(&set, "cycles", perfev_on_cpu(INT32_MIN), 0, true), ENODEV);
+	assert_fails(open_set(&set, "cycles", perfev_on_task_cpu(7, -2), 0, false), ENODEV);
+	on.cpus = cpus;
+	on.cpu_count = 2;
+	assert_fails(open_set(&set, "cycles", on, 0, false), ENODEV);
+	assert_works(perfev_event_parse(&event, "cs", &err));
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_cpu(-1), NULL, &err), ENODEV);
+	assert_fails(perfev_counter_open(&counter, event, perfev_on_cpu(-7), NULL, &err), ENODEV);
+	perfev_event_free(event);
 	assert_int_equal(fake.event_count, 0);
 }
 
@@ -592,6 +635,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_times_of_a_bound_task, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_rows, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_no_threads, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_no_cpus, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_no_events, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_ends_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_thread_appears_meanwhile, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_threads_without_end, setup, teardown),

@@ -365,6 +365,23 @@ static void test_probes_that_work(void **state)
 	assert_int_equal(perfev_probe(PERFEV_CAN_KERNEL_SYMBOLS, &err), 0);
 }
 
+/* However many CPUs there are, what the machine can do is asked on one. */
+static void test_probes_of_many_cpus(void **state)
+{
+	struct perfev_kernel kernel;
+	int i, one;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		fake_reset();
+		fake_file("/sys/devices/system/cpu/online", i ? "0-255\n" : "0\n");
+		perfev_kernel_read(&kernel);
+		for (one = 0; one < PERFEV_ABILITY_COUNT; one++)
+			perfev_probe((enum perfev_ability)one, NULL);
+		assert_in_range(fake.event_count, 10, 100);
+	}
+}
+
 /* Without their PMUs probes go through tracefs; what forbids them is told by the kernel. */
 static void test_probes_of_tracefs(void **state)
 {
@@ -460,6 +477,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_that_fail, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_that_work, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_probes_of_many_cpus, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_of_tracefs, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_probes_that_are_forbidden, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_the_kernel_knows, setup, teardown),
