@@ -28,6 +28,7 @@
 #include <perfev/synth.h>
 #include <perfev/target.h>
 #include <perfev/tracepoint.h>
+#include <perfev/tracer.h>
 #include <perfev/writer.h>
 
 #endif

@@ -36,6 +36,14 @@ struct perfev_record {
 	uint16_t flags; /* enum perfev_record_flag */
 };
 
+/* A record and the bytes of a trace that it announces: two parts, because they are too many to be copied when they
+ * lie around the end of their area. */
+struct perfev_chunk {
+	struct perfev_record record; /* PERF_RECORD_AUX, for perfev_aux_decode() or perfev_any_decode(); or another,
+				      * without parts */
+	struct perfev_bytes part[2];
+};
+
 /*
  * perfev_record_from_bytes() - look at bytes as a record
  * @bytes: at least 8; the record's size must fit.
@@ -434,6 +442,8 @@ PERFEV_API int perfev_task_decode(struct perfev_task *ret, const struct perfev_r
 				  const struct perfev_layout *layout, struct perfev_error *err);
 PERFEV_API int perfev_lost_decode(struct perfev_lost *ret, const struct perfev_record *record,
 				  const struct perfev_layout *layout, struct perfev_error *err);
+PERFEV_API int perfev_aux_decode(struct perfev_aux *ret, const struct perfev_record *record,
+				 const struct perfev_layout *layout, struct perfev_error *err);
 PERFEV_API int perfev_lost_samples_decode(struct perfev_lost_samples *ret,
 					  const struct perfev_record *record,
 					  const struct perfev_layout *layout,

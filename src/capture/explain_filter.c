@@ -6,12 +6,14 @@
 #include "explain.h"
 
 #include "base/error.h"
+#include "kernel/sys.h"
 
 #include <perfev/tracepoint.h>
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FIELDS_MAX 128
@@ -104,6 +106,55 @@ static void say_why(const struct explain_open *open, const char *filter, char *t
 	perfev_tracepoint_free(tracepoint);
 }
 
+/* How many address filters a PMU takes; 0: none, or that is not known. */
+static long address_filters(const char *pmu)
+{
+	char path[128], text[24];
+
+	if (!pmu || snprintf(path, sizeof(path), "/sys/bus/event_source/devices/%s/nr_addr_filters", pmu) >= (int)sizeof(path) ||
+	    sys_read_text(path, text, sizeof(text)) <= 0)
+		return 0;
+	return strtol(text, NULL, 10);
+}
+
+/* ACTION START[/SIZE][@FILE], separated by commas, blanks or lines: the first word that is no action, or NULL. */
+static const char *count_actions(const char *filter, char *word, size_t size, long *count)
+{
+	static const char *const actions[] = {"filter", "start", "stop"};
+	size_t i, n;
+
+	for (*count = 0; *filter; (*count)++) {
+		filter += strspn(filter, " ,\n");
+		n = strcspn(filter, " ,\n");
+		snprintf(word, size, "%.*s", (int)(n < 60 ? n : 60), filter);
+		for (i = 0; i < 3 && strcmp(word, actions[i]); i++)
+			;
+		if (i == 3)
+			return perfev_nearest(word, actions, 3) ? perfev_nearest(word, actions, 3) : "filter";
+		filter += n;
+		filter += strspn(filter, " ");
+		filter += strcspn(filter, " ,\n"); /* the range */
+		filter += strspn(filter, " ,\n");
+	}
+	return NULL;
+}
+
+static void say_addresses(const char *filter, long most, char *to, size_t size)
+{
+	char word[64];
+	long count;
+	const char *near = count_actions(filter, word, sizeof(word), &count);
+
+	if (near)
+		snprintf(to, size, "'%s' is no action; did you mean %s? There are filter, start and stop", word, near);
+	else if (count > most)
+		snprintf(to, size, "it has %ld ranges, and its PMU takes %ld; leave some out", count, most);
+	else
+		snprintf(to, size,
+			 "it is not as its PMU takes them; write ACTION ADDRESS/SIZE@FILE, where some PMUs have no start and "
+			 "stop");
+}
+
 int explain_filter(int code, const struct explain_open *open, const char *filter,
 		   struct perfev_error *err)
 {
@@ -121,6 +172,11 @@ int explain_filter(int code, const struct explain_open *open, const char *filter
 		say_why(open, filter, cause, sizeof(cause));
 		return error_set(err, code, PERFEV_WHY_SYNTAX, ERROR_NOWHERE,
 				 "cannot filter %.64s by '%.120s': %s", open->event, filter, cause);
+	}
+	if ((code == -EINVAL || code == -EOPNOTSUPP) && address_filters(open->pmu) > 0) {
+		say_addresses(filter, address_filters(open->pmu), cause, sizeof(cause));
+		return error_set(err, code, PERFEV_WHY_SYNTAX, ERROR_NOWHERE, "cannot filter %.64s by '%.120s': %s",
+				 open->event, filter, cause);
 	}
 	if (code == -EINVAL || code == -EOPNOTSUPP)
 		return error_set(err, code, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,

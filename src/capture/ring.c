@@ -14,6 +14,7 @@
  *
  * Order: head is loaded with acquire before records are read, tail is stored with release after.
  */
+#include "position.h"
 #include "ring.h"
 
 #include "base/load.h"
@@ -23,36 +24,6 @@
 #include <stdlib.h>
 
 #define RECORD_MAX 65536
-
-/* 64-bit loads are not single ones everywhere: where they are not, the halves are read until they
- * agree. The kernel moves the head one way only. */
-static uint64_t load_position(const uint64_t *at)
-{
-#if UINTPTR_MAX == UINT64_MAX
-	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
-#else
-	const volatile uint32_t *half = (const volatile uint32_t *)(const volatile void *)at;
-	uint32_t high, low;
-
-	do {
-		high = half[!PERFEV_BIG_ENDIAN];
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		low = half[PERFEV_BIG_ENDIAN];
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	} while (half[!PERFEV_BIG_ENDIAN] != high);
-	return (uint64_t)high << 32 | low;
-#endif
-}
-
-static void store_position(uint64_t *at, uint64_t value)
-{
-#if UINTPTR_MAX == UINT64_MAX
-	__atomic_store_n(at, value, __ATOMIC_RELEASE);
-#else
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	*(volatile uint64_t *)at = value;
-#endif
-}
 
 int ring_attach(struct ring *ring, struct perf_event_mmap_page *page, const void *data,
 		uint64_t bytes, uint32_t number)

@@ -385,6 +385,14 @@ int perfev_lost_decode(struct perfev_lost *ret, const struct perfev_record *reco
 	return decode_fields(ret, record, layout, err);
 }
 
+int perfev_aux_decode(struct perfev_aux *ret, const struct perfev_record *record,
+		      const struct perfev_layout *layout, struct perfev_error *err)
+{
+	if (record->type != PERF_RECORD_AUX)
+		return wrong_type(record, "AUX", err);
+	return decode_fields(ret, record, layout, err);
+}
+
 int perfev_lost_samples_decode(struct perfev_lost_samples *ret, const struct perfev_record *record,
 			       const struct perfev_layout *layout, struct perfev_error *err)
 {
