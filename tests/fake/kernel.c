@@ -487,6 +487,7 @@ int sys_task_events(bool enable)
 static int map_aux(void **ret, struct fake_event *event, size_t size, bool writable, uint64_t offset)
 {
 	const struct perf_event_mmap_page *page = event->page;
+	int r;
 
 	if (!page || !event->ring.bytes || offset != page->aux_offset || size != page->aux_size ||
 	    offset < page->data_offset + page->data_size || (offset & (FAKE_PAGE - 1)) || (size & (size - 1)) ||
@@ -494,6 +495,9 @@ static int map_aux(void **ret, struct fake_event *event, size_t size, bool writa
 		return -EINVAL;
 	if (!fake.aux_type || event->attr.type != fake.aux_type)
 		return -EOPNOTSUPP;
+	r = fake.on_map ? fake.on_map(event, size) : 0;
+	if (r < 0)
+		return r;
 	*ret = aligned_alloc(FAKE_PAGE, size);
 	if (!*ret)
 		return -ENOMEM;

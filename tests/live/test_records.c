@@ -414,7 +414,7 @@ static void look_at_switch(const struct perfev_any *any, uint16_t misc)
 
 static void sleep_ten_times(void)
 {
-	const struct timespec short_time = {0, 100000};
+	const struct timespec short_time = {0, 2000000}; /* long enough for a slow machine to fall asleep */
 	int i;
 
 	for (i = 0; i < 10; i++)
