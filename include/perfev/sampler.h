@@ -156,6 +156,30 @@ PERFEV_API bool perfev_sampler_id_at(const struct perfev_sampler *sampler, size_
 PERFEV_API size_t perfev_sampler_ring_count(const struct perfev_sampler *sampler);
 PERFEV_API uint64_t perfev_sampler_ring_bytes(const struct perfev_sampler *sampler);
 
+/* One ring, as it is now. */
+struct perfev_ring_info {
+	int32_t cpu, tid;   /* whose; -1: any */
+	uint32_t reserved;
+	uint32_t owner;	    /* the event whose descriptor has it mapped */
+	uint64_t bytes;	    /* its size */
+	uint64_t filled;    /* written, and not given back yet; of a ring that is written over: all of it that holds records */
+	struct perfev_loss loss;
+};
+
+/* perfev_sampler_ring_at() - the ring at @index; false when there is none of that number, or it was not mapped, as its
+ * events could not be opened. Since: 0.1 */
+PERFEV_API bool perfev_sampler_ring_at(const struct perfev_sampler *sampler, uint32_t index,
+				       struct perfev_ring_info *ret);
+
+/*
+ * perfev_sampler_set_period() - another period, or frequency, of the event at @event, while it runs
+ * @period: events, or with attr.freq samples a second; below 2^63. Not of events without either.
+ * Return: 0; -EINVAL (a frequency above perf_event_max_sample_rate); a negative errno.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_sampler_set_period(struct perfev_sampler *sampler, size_t event, uint64_t period,
+					 struct perfev_error *err);
+
 /* perfev_sampler_loss() - what is known to be lost since the start. Return: 0, or a negative errno. */
 PERFEV_API int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss *ret,
 				   struct perfev_error *err);

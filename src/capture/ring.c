@@ -92,6 +92,14 @@ static bool begin_backward(struct ring *ring)
 	return ring->head != ring->tail;
 }
 
+uint64_t ring_filled(const struct ring *ring)
+{
+	uint64_t head = load_position(&ring->page->data_head);
+	uint64_t filled = ring->backward ? 0 - head : head - ring->given;
+
+	return filled < ring->size ? filled : ring->size;
+}
+
 bool ring_begin(struct ring *ring)
 {
 	if (!ring->page)

@@ -32,6 +32,8 @@ void ring_unmap(struct ring *ring);
  * paused until the pass has ended: the newest record comes first, and what was written over in part ends it. */
 bool ring_begin(struct ring *ring);
 bool ring_has_data(const struct ring *ring);
+/* ring_filled() - bytes that were written and are not given back */
+uint64_t ring_filled(const struct ring *ring);
 /* ring_next() - 1 a record, which lives until ring_release(); 0 the end of the pass; -EBADMSG. */
 int ring_next(struct ring *ring, struct perfev_record *ret);
 void ring_release(struct ring *ring);

@@ -118,27 +118,82 @@ static bool counts_all(const struct members *members)
 	return true;
 }
 
+static void add_loss(const struct perfev_sampler *sampler, uint32_t ring, struct perfev_loss *ret)
+{
+	const struct members *m = &sampler->members;
+	uint64_t said = sampler->rings[ring].lost_said, counted = 0;
+	size_t row;
+
+	for (row = 0; row < m->plan.count; row++)
+		if (m->plan.rows[row].ring == ring)
+			counted += row_lost(sampler, row);
+	ret->said += said;
+	ret->counted += counted;
+	ret->records += said > counted ? said : counted;
+	ret->samples += sampler->rings[ring].lost_samples;
+}
+
 int perfev_sampler_loss(const struct perfev_sampler *sampler, struct perfev_loss *ret,
 			struct perfev_error *err)
 {
-	const struct members *m = &sampler->members;
 	uint32_t ring;
-	size_t row;
 
 	(void)err;
 	memset(ret, 0, sizeof(*ret));
-	ret->exact = counts_all(m);
-	for (ring = 0; ring < sampler->ring_count; ring++) {
-		uint64_t said = sampler->rings[ring].lost_said, counted = 0;
+	ret->exact = counts_all(&sampler->members);
+	for (ring = 0; ring < sampler->ring_count; ring++)
+		add_loss(sampler, ring, ret);
+	return 0;
+}
 
-		for (row = 0; row < m->plan.count; row++)
-			if (m->plan.rows[row].ring == ring)
-				counted += row_lost(sampler, row);
-		ret->said += said;
-		ret->counted += counted;
-		ret->records += said > counted ? said : counted;
-		ret->samples += sampler->rings[ring].lost_samples;
+bool perfev_sampler_ring_at(const struct perfev_sampler *sampler, uint32_t index, struct perfev_ring_info *ret)
+{
+	const struct members *m = &sampler->members;
+	size_t row = 0;
+
+	if (index >= sampler->ring_count || !sampler->rings[index].page)
+		return false;
+	while (row < m->plan.count && (m->plan.rows[row].ring != index || m->fds[row] < 0))
+		row++;
+	if (row == m->plan.count)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	ret->cpu = m->plan.rows[row].cpu;
+	ret->tid = m->plan.cgroup ? -1 : m->plan.rows[row].pid;
+	ret->owner = m->plan.rows[row].event;
+	ret->bytes = sampler->rings[index].size;
+	ret->filled = ring_filled(&sampler->rings[index]);
+	ret->loss.exact = counts_all(m);
+	add_loss(sampler, index, &ret->loss);
+	return true;
+}
+
+int perfev_sampler_set_period(struct perfev_sampler *sampler, size_t event, uint64_t period, struct perfev_error *err)
+{
+	struct members *m = &sampler->members;
+	struct perf_event_attr *attr;
+	size_t row;
+
+	if (event >= m->count || !m->items[event].attr.sample_period)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, event,
+				 "cannot set the period of event %zu: %s", event,
+				 event < m->count ? "it does not sample" : "there is none of that number");
+	attr = &m->items[event].attr;
+	for (row = 0; row < m->plan.count; row++) {
+		int r = 0;
+
+		if (m->plan.rows[row].event == event && m->fds[row] >= 0)
+			r = sys_ioctl(m->fds[row], PERF_EVENT_IOC_PERIOD, (unsigned long)(uintptr_t)&period);
+		if (r == -EINVAL)
+			return error_set(err, r, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+					 attr->freq ? "cannot sample %.100s %llu times a second: that is 0, or over "
+						      "perf_event_max_sample_rate; take less"
+						    : "cannot set the period of %.100s to %llu: it must be above 0 and below 2^63",
+					 m->items[event].name, (unsigned long long)period);
+		if (r < 0)
+			return error_errno(err, r, "cannot set the period of %.100s", m->items[event].name);
 	}
+	attr->sample_period = period;
 	return 0;
 }
 

@@ -79,6 +79,44 @@ static void test_periods_that_are_not_kept(void **state)
 	}
 }
 
+static void test_rings_by_themselves(void **state)
+{
+	struct perfev_ring_info info;
+	int i;
+
+	(void)state;
+	assert_works(open_with("cycles,faults", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL));
+	for (i = 0; i < 3; i++)
+		assert_true(write_sample(nth(2), 7)); /* of the second CPU, which has number 2 */
+	nth(3)->lost = 5;
+	assert_true(perfev_sampler_ring_at(sampler, 1, &info));
+	assert_int_equal(info.cpu, 2);
+	assert_int_equal(info.tid, -1);
+	assert_int_equal(info.owner, 0);
+	assert_int_equal(info.bytes, 512 * 1024);
+	assert_int_equal(info.filled, 3 * 24);
+	assert_int_equal(info.loss.records, 5);
+	assert_true(perfev_sampler_ring_at(sampler, 0, &info));
+	assert_int_equal(info.filled, 0);
+	assert_int_equal(info.loss.records, 0);
+	assert_false(perfev_sampler_ring_at(sampler, 4, &info));
+}
+
+static void test_another_period(void **state)
+{
+	int i;
+
+	(void)state;
+	assert_works(open_with("cycles,faults", perfev_on_all_cpus(), PERF_SAMPLE_IP, NULL));
+	assert_works(perfev_sampler_set_period(sampler, 1, UINT64_C(1) << 40, &err));
+	for (i = 0; i < 8; i++)
+		assert_true(nth(i)->attr.sample_period == (i % 2 ? UINT64_C(1) << 40 : 1000));
+	assert_fails(perfev_sampler_set_period(sampler, 0, 0, &err), EINVAL);
+	assert_says("must be above 0");
+	assert_fails(perfev_sampler_set_period(sampler, 2, 5, &err), EINVAL);
+	assert_says("none of that number");
+}
+
 /* What is only counted would be waited for in vain. */
 static void test_what_never_writes(void **state)
 {
@@ -135,6 +173,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_loss_in_a_group, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_is_left_out, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_periods_that_are_not_kept, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_rings_by_themselves, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_another_period, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_never_writes, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
 };
