@@ -4,6 +4,7 @@
 #define PERFEV_PERFEV_H
 
 #include <perfev/abi.h>
+#include <perfev/auxtrace.h>
 #include <perfev/clock.h>
 #include <perfev/common.h>
 #include <perfev/counter.h>

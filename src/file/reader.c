@@ -124,6 +124,7 @@ void perfev_reader_close(struct perfev_reader *reader)
 	map_free(&reader->loss.numbers);
 	map_free(&reader->loss.ids);
 	reader_free_tracing(reader);
+	free(reader->traces.pieces);
 	free(reader->name);
 	free(reader);
 }

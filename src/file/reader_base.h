@@ -50,6 +50,13 @@ struct reader_tracing {
 	bool parsed;
 };
 
+/* Traces: auxtrace.c. */
+struct reader_traces {
+	struct reader_piece *pieces; /* sorted */
+	size_t count;
+	bool read;
+};
+
 struct perfev_reader {
 	struct source source;
 	struct perfev_reader_info info;
@@ -73,6 +80,7 @@ struct perfev_reader {
 	struct reader_section features[PERFEV_FEATURE_COUNT];
 	struct reader_loss loss;
 	struct reader_tracing tracing;
+	struct reader_traces traces;
 };
 
 /* reader_attr.c: attrs, ids and names */

@@ -256,11 +256,24 @@ static int check_state(const struct perfev_writer *writer, struct perfev_error *
 			 writer->path);
 }
 
+/* For the index at the end. */
+static int note_trace(struct perfev_writer *writer, const struct perfev_record *record, struct perfev_error *err)
+{
+	uint64_t entry[2] = {writer->output.offset, record->size};
+	size_t i;
+
+	for (i = 0; i < writer->piece_count; i++)
+		entry[0] += writer->pieces[i].size;
+	return buffer_append(&writer->traces, entry, sizeof(entry)) < 0 ? error_memory(err) : 0;
+}
+
 int perfev_writer_append(struct perfev_writer *writer, const struct perfev_record *record,
 			 struct perfev_error *err)
 {
 	int r = check_state(writer, err);
 
+	if (r == 0 && record->type == PERFEV_RECORD_AUXTRACE && !writer->output.stream)
+		r = note_trace(writer, record, err);
 	if (r == 0)
 		r = note(writer, record->data, record->size, err);
 	return r < 0 ? r : note(writer, record->tail.data, record->tail.size, err);
@@ -277,15 +290,37 @@ int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err)
 
 /* ---- finishing ---------------------------------------------------------------------------------------------- */
 
+/* The index of traces, unless the caller gave one. */
+static int put_traces(struct perfev_writer *writer)
+{
+	struct buffer *to = &writer->features[PERFEV_FEATURE_AUXTRACE].bytes;
+	uint64_t count = writer->traces.size / 16, last;
+
+	for (; count; count--) { /* what found no room on the disk is not there */
+		memcpy(&last, writer->traces.data + (count - 1) * 16, 8);
+		if (last < writer->output.offset)
+			break;
+	}
+	if (!count || writer->features[PERFEV_FEATURE_AUXTRACE].set)
+		return 0;
+	writer->features[PERFEV_FEATURE_AUXTRACE].set = true;
+	return buffer_append(to, &count, sizeof(count)) < 0 ||
+			       buffer_append(to, writer->traces.data, (size_t)count * 16) < 0
+		       ? -ENOMEM
+		       : 0;
+}
+
 static int finish_file(struct perfev_writer *writer)
 {
 	uint64_t data_size = writer->output.offset - writer->data_offset;
 	unsigned char header[HEADER_SIZE];
 	struct buffer tail = {NULL, 0, 0, 0};
 	struct perfev_bytes piece;
-	int r = writer_build_features(writer, &tail), rewritten;
+	int r = put_traces(writer), rewritten;
 	unsigned i;
 
+	if (r == 0)
+		r = writer_build_features(writer, &tail);
 	piece.data = tail.data;
 	piece.size = tail.size;
 	if (r == 0)
@@ -335,6 +370,7 @@ void perfev_writer_close(struct perfev_writer *writer)
 	}
 	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
 		buffer_free(&writer->features[i].bytes);
+	buffer_free(&writer->traces);
 	free(writer->events);
 	free(writer->path);
 	free(writer);

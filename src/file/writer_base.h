@@ -29,6 +29,7 @@ struct perfev_writer {
 	struct perfev_bytes pieces[PIECES_MAX];
 	size_t piece_count;
 	unsigned char round[8]; /* a FINISHED_ROUND record */
+	struct buffer traces;	/* of each AUXTRACE record: where it is, and its size */
 	struct {
 		struct buffer bytes;
 		bool set;
