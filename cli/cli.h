@@ -141,6 +141,8 @@ void restore_file_limit(void);
 
 struct recorder {
 	struct perfev_sampler *sampler;
+	struct perfev_tracer *tracer; /* NULL: nothing is traced; else the sampler is its */
+	char traced[64];	      /* the PMU */
 	struct perfev_writer *writer;
 	struct session *session;
 	const char *path;
@@ -148,6 +150,7 @@ struct recorder {
 	char **argv;
 	uint64_t *left; /* of each event: how many samples are still wanted (nr=); NULL: all */
 	uint64_t samples, rounds;
+	uint64_t traces;  /* pieces of traces */
 	uint64_t drained; /* bytes of the last pass */
 	bool overflowed;  /* a ring was full */
 	bool started;	  /* its events are on */
@@ -155,6 +158,25 @@ struct recorder {
 	struct texts modules;		/* files that were mapped */
 };
 
+/* trace_info.c: whether a PMU writes traces; what is in AUXTRACE_INFO for them: how many words, 0 where there is none */
+#define TRACE_INFO_WORDS 20
+bool is_traced(const char *pmu);
+size_t trace_info(const char *name, const struct perf_event_attr *attr, bool per_cpu, uint64_t *words, uint32_t *type);
+
+/* trace_record.c: the recorder's sampler, or its tracer; bytes of traces */
+int trace_open(struct recorder *r, const struct perfev_event *const *events, size_t count, struct perfev_target on,
+	       const struct perfev_sampler_opts *how, struct perfev_error *err);
+void trace_close(struct recorder *r);
+int trace_start(struct recorder *r, struct perfev_error *err);
+int trace_stop(struct recorder *r, struct perfev_error *err);
+int trace_next(struct recorder *r, struct perfev_chunk *ret, struct perfev_error *err);
+void trace_release(struct recorder *r);
+int trace_write_info(struct recorder *r, struct perfev_error *err);
+void trace_summarize(const struct recorder *r);
+int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct perfev_error *err);
+
+/* A record of the command's own, at once: @bytes begin with room for its header. */
+int recorder_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size, struct perfev_error *err);
 int recorder_begin(struct recorder *recorder, struct perfev_error *err);
 /* One pass over all rings. Returns 1 when something was written, 0, or < 0. */
 int recorder_drain(struct recorder *recorder, struct perfev_error *err);

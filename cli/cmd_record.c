@@ -113,7 +113,7 @@ static void choose_chains(struct perf_event_attr *attr, const struct perfev_even
 		attr->sample_max_stack = 0;
 }
 
-static void prepare_event(struct perfev_event *event, const struct options *o, bool first,
+static void prepare_event(struct perfev_event *event, const struct options *o, bool first, bool traced,
 			  uint64_t frequency)
 {
 	const struct session *s = &o->session;
@@ -130,10 +130,18 @@ static void prepare_event(struct perfev_event *event, const struct options *o, b
 	if (!(info.flags & PERFEV_EVENT_INHERIT))
 		attr->inherit = !cpu_wide && !o->no_inherit;
 	attr->enable_on_exec = s->is_command && attr->disabled;
-	attr->use_clockid = 1;
-	attr->clockid = CLOCK_MONOTONIC;
+	if (!traced) {
+		attr->use_clockid = 1;
+		attr->clockid = CLOCK_MONOTONIC;
+	}
 	if (!first)
 		return;
+	if (traced) { /* its decoder has to know what ran where */
+		attr->sample_type |= PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_CPU;
+		attr->context_switch = 1;
+		attr->freq = 0;
+		attr->sample_period = 1;
+	}
 	attr->mmap = attr->mmap2 = 1;
 	attr->comm = attr->comm_exec = 1;
 	attr->task = 1;
@@ -158,12 +166,14 @@ static int set_limits(struct record_work *work)
 static void prepare_events(const struct record_work *work)
 {
 	uint64_t frequency = work->options->frequency;
+	struct perfev_event_info first;
 	size_t i;
 
 	if (!frequency && !work->options->period)
 		frequency = default_frequency();
+	perfev_event_describe(perfev_events_at(work->events, 0), &first);
 	for (i = 0; i < perfev_events_count(work->events); i++)
-		prepare_event(perfev_events_at(work->events, i), work->options, i == 0, frequency);
+		prepare_event(perfev_events_at(work->events, i), work->options, i == 0, is_traced(first.pmu), frequency);
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
@@ -216,7 +226,7 @@ static int open_sampler(struct record_work *work)
 		free(leaders);
 		return out_of_memory();
 	}
-	r = perfev_sampler_open(&work->recorder.sampler, events, count, o->session.on, &opts, &err);
+	r = trace_open(&work->recorder, events, count, o->session.on, &opts, &err);
 	free(events);
 	free(leaders);
 	if (r < 0)
@@ -364,7 +374,7 @@ static int begin(struct record_work *work)
 	struct perfev_error err;
 	int error;
 
-	if (!s->is_command && !work->recorder.started && perfev_sampler_start(work->recorder.sampler, &err) < 0)
+	if (!s->is_command && !work->recorder.started && trace_start(&work->recorder, &err) < 0)
 		return report_error(&err);
 	work->started_ms = now_ms();
 	work->rate_before = max_rate();
@@ -399,7 +409,9 @@ static void summarize(struct record_work *work)
 	if (loss.records)
 		note("records were lost because the rings were full; -m N gives them N pages, -F a lower rate");
 	tell_lower_rate(work);
-	if (!r->samples)
+	if (r->tracer)
+		trace_summarize(r);
+	else if (!r->samples)
 		note("there is no sample: what was measured ran too short, or its events never happened");
 }
 
@@ -410,7 +422,7 @@ static int finish(struct record_work *work, int code)
 	struct perfev_error err;
 	int r;
 
-	perfev_sampler_stop(work->recorder.sampler, NULL);
+	trace_stop(&work->recorder, NULL);
 	r = code == EXIT_FAILED ? 0 : drain_all(work);
 	if (recorder_finish(&work->recorder, &err) < 0 && !code)
 		r = writing_failed(work, &err);

@@ -16,7 +16,7 @@
 
 /* ---- records that the command makes itself ------------------------------------------------------------ */
 
-static int append_now(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size,
+int recorder_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size,
 		      struct perfev_error *err)
 {
 	struct perf_event_header header = {type, 0, (uint16_t)size};
@@ -68,7 +68,7 @@ static int write_id_index(struct recorder *r, struct perfev_error *err)
 
 			memcpy(bytes + 16 + i * ID_BYTES, words, sizeof(words));
 		}
-		ret = append_now(r, bytes, PERFEV_RECORD_ID_INDEX, 16 + n * ID_BYTES, err);
+		ret = recorder_append(r, bytes, PERFEV_RECORD_ID_INDEX, 16 + n * ID_BYTES, err);
 	}
 	free(ids);
 	free(bytes);
@@ -112,7 +112,7 @@ static int write_lost(struct recorder *r, struct perfev_error *err)
 				continue;
 			memcpy(bytes + 8, &lost, 8);
 			size = 16 + put_trailer(bytes + 16, info.attr->sample_type, id.id);
-			ret = append_now(r, bytes, PERF_RECORD_LOST_SAMPLES, size, err);
+			ret = recorder_append(r, bytes, PERF_RECORD_LOST_SAMPLES, size, err);
 			if (ret < 0)
 				return ret;
 		}
@@ -288,7 +288,7 @@ static int put_features(struct recorder *r, struct perfev_error *err)
 	if (ret == 0)
 		ret = put_u64s(r, PERFEV_FEATURE_TOTAL_MEM, words, 1, err);
 	words[0] = 1; /* ns: the resolution of CLOCK_MONOTONIC */
-	if (ret == 0)
+	if (ret == 0 && !r->tracer)
 		ret = put_u64s(r, PERFEV_FEATURE_CLOCKID, words, 1, err);
 	if (ret == 0)
 		ret = put_tracing(r, err);
@@ -327,11 +327,12 @@ static bool is_wanted(struct recorder *r, const struct perfev_record *record)
 /* All that is in the rings; returns 1 when there was something, which is not flushed yet. */
 static int take_all(struct recorder *recorder, struct perfev_error *err)
 {
-	struct perfev_record record;
+	struct perfev_chunk chunk;
 	int ret, count = 0;
 
 	recorder->drained = 0;
-	while ((ret = perfev_sampler_next(recorder->sampler, &record, err)) != 0) {
+	while ((ret = trace_next(recorder, &chunk, err)) != 0) {
+		const struct perfev_record *record = &chunk.record;
 		const struct perfev_layout *layout;
 
 		if (ret == -EBADMSG) {
@@ -341,17 +342,19 @@ static int take_all(struct recorder *recorder, struct perfev_error *err)
 		if (ret < 0)
 			return ret;
 		count++;
-		recorder->drained += record.size;
-		layout = perfev_sampler_layout(recorder->sampler, &record);
-		if (record.type == PERF_RECORD_SAMPLE && !is_wanted(recorder, &record))
+		recorder->drained += record->size;
+		layout = perfev_sampler_layout(recorder->sampler, record);
+		if (record->type == PERF_RECORD_SAMPLE && !is_wanted(recorder, record))
 			continue;
-		if (record.type == PERF_RECORD_SAMPLE)
-			note_sample(recorder, &record, layout);
-		else if (record.type == PERF_RECORD_LOST)
+		if (record->type == PERF_RECORD_SAMPLE)
+			note_sample(recorder, record, layout);
+		else if (record->type == PERF_RECORD_LOST)
 			recorder->overflowed = true;
-		else if (record.type == PERF_RECORD_MMAP2 || record.type == PERF_RECORD_MMAP)
-			note_module(recorder, &record, layout);
-		ret = perfev_writer_append(recorder->writer, &record, err);
+		else if (record->type == PERF_RECORD_MMAP2 || record->type == PERF_RECORD_MMAP)
+			note_module(recorder, record, layout);
+		ret = perfev_writer_append(recorder->writer, record, err);
+		if (ret == 0 && chunk.part[0].size)
+			ret = trace_write(recorder, &chunk, err);
 		if (ret < 0)
 			return ret;
 	}
@@ -367,7 +370,7 @@ static int drain_meanwhile(struct recorder *recorder, struct perfev_error *err)
 	if (ret <= 0)
 		return ret;
 	ret = perfev_writer_flush(recorder->writer, err);
-	perfev_sampler_release(recorder->sampler);
+	trace_release(recorder);
 	return ret;
 }
 
@@ -437,7 +440,7 @@ static int write_finished_init(struct recorder *r, struct perfev_error *err)
 {
 	unsigned char bytes[8] = {0};
 
-	return append_now(r, bytes, PERFEV_RECORD_FINISHED_INIT, sizeof(bytes), err);
+	return recorder_append(r, bytes, PERFEV_RECORD_FINISHED_INIT, sizeof(bytes), err);
 }
 
 int recorder_begin(struct recorder *recorder, struct perfev_error *err)
@@ -450,11 +453,13 @@ int recorder_begin(struct recorder *recorder, struct perfev_error *err)
 		ret = put_features(recorder, err);
 	if (ret == 0)
 		ret = write_id_index(recorder, err);
+	if (ret == 0)
+		ret = trace_write_info(recorder, err);
 	/* a process is looked at while its changes are recorded: there is no time between. Of a whole machine, that
 	 * would be a part of what is recorded. */
 	recorder->started = !recorder->session->is_command && recorder->session->on.kind <= PERFEV_TARGET_PROCESS;
 	if (ret == 0 && recorder->started)
-		ret = perfev_sampler_start(recorder->sampler, err);
+		ret = trace_start(recorder, err);
 	if (ret == 0)
 		ret = write_synthesized(recorder, err);
 	return ret < 0 ? ret : write_finished_init(recorder, err);
@@ -469,7 +474,7 @@ int recorder_drain(struct recorder *recorder, struct perfev_error *err)
 	if (ret <= 0)
 		return ret;
 	ret = perfev_writer_round(recorder->writer, err);
-	perfev_sampler_release(recorder->sampler);
+	trace_release(recorder);
 	recorder->rounds++;
 	return ret < 0 ? ret : 1;
 }
@@ -494,6 +499,6 @@ void recorder_free(struct recorder *recorder)
 		free((char *)(uintptr_t)recorder->modules.items[i]);
 	free(recorder->modules.items);
 	free(recorder->left);
-	perfev_sampler_close(recorder->sampler);
+	trace_close(recorder);
 	perfev_writer_close(recorder->writer);
 }

@@ -40,7 +40,7 @@ struct perfev_tracer {
 	struct perfev_sampler *sampler;
 	struct area *areas; /* one a ring */
 	uint64_t aux_bytes, chunk_bytes;
-	bool snapshot, started;
+	bool snapshot, started, stopped;
 	struct perfev_trace_info info;
 	struct perfev_record rest; /* the record whose chunks are not all handed out */
 	uint64_t rest_at, rest_end;
@@ -232,12 +232,14 @@ int perfev_tracer_start(struct perfev_tracer *tracer, struct perfev_error *err)
 	int r = perfev_sampler_start(tracer->sampler, err);
 
 	tracer->started = r == 0;
+	tracer->stopped = false;
 	return r;
 }
 
 int perfev_tracer_stop(struct perfev_tracer *tracer, struct perfev_error *err)
 {
 	tracer->started = false;
+	tracer->stopped = true;
 	return perfev_sampler_stop(tracer->sampler, err);
 }
 
@@ -378,7 +380,7 @@ void perfev_tracer_release(struct perfev_tracer *tracer)
 		if (area->given != area->tail)
 			store_position(&area->page->aux_tail, area->tail);
 		area->given = area->tail;
-		if (area->full && tracer->started)
+		if (area->full && !tracer->stopped) /* an exec may have started it */
 			sys_ioctl(area->fd, PERF_EVENT_IOC_ENABLE, 0);
 		area->full = false;
 	}

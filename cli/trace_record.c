@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* What a recording of a trace has beside that of samples: the tracer in the place of its sampler, the bytes behind the
+ * records that announce them, and whose they are. */
+#include "cli.h"
+
+#include <string.h>
+
+int trace_next(struct recorder *r, struct perfev_chunk *ret, struct perfev_error *err)
+{
+	if (r->tracer)
+		return perfev_tracer_next(r->tracer, ret, err);
+	memset(ret->part, 0, sizeof(ret->part));
+	return perfev_sampler_next(r->sampler, &ret->record, err);
+}
+
+void trace_release(struct recorder *r)
+{
+	if (r->tracer)
+		perfev_tracer_release(r->tracer);
+	else
+		perfev_sampler_release(r->sampler);
+}
+
+int trace_start(struct recorder *r, struct perfev_error *err)
+{
+	return r->tracer ? perfev_tracer_start(r->tracer, err) : perfev_sampler_start(r->sampler, err);
+}
+
+int trace_stop(struct recorder *r, struct perfev_error *err)
+{
+	return r->tracer ? perfev_tracer_stop(r->tracer, err) : perfev_sampler_stop(r->sampler, err);
+}
+
+void trace_close(struct recorder *r)
+{
+	if (r->tracer)
+		perfev_tracer_close(r->tracer);
+	else
+		perfev_sampler_close(r->sampler);
+}
+
+/* The first event traces, and the others write into its rings. */
+int trace_open(struct recorder *r, const struct perfev_event *const *events, size_t count, struct perfev_target on,
+	       const struct perfev_sampler_opts *how, struct perfev_error *err)
+{
+	struct perfev_tracer_opts opts = {.size = sizeof(opts),
+					  .ring_bytes = how->ring_bytes,
+					  .may_drop = how->may_drop,
+					  .leaders = how->leaders};
+	struct perfev_event_info info;
+	int ret;
+
+	perfev_event_describe(events[0], &info);
+	if (!is_traced(info.pmu))
+		return perfev_sampler_open(&r->sampler, events, count, on, how, err);
+	ret = perfev_tracer_open(&r->tracer, events, count, on, &opts, err);
+	if (ret < 0)
+		return ret;
+	r->sampler = perfev_tracer_sampler(r->tracer);
+	snprintf(r->traced, sizeof(r->traced), "%s", info.pmu);
+	return 0;
+}
+
+/* Whose the traces are, where perf has a decoder for them. */
+int trace_write_info(struct recorder *r, struct perfev_error *err)
+{
+	struct perfev_sampler_event_info info;
+	struct perfev_sampler_id id;
+	uint64_t words[TRACE_INFO_WORDS];
+	unsigned char bytes[16 + sizeof(words)] = {0};
+	uint32_t type;
+	size_t count;
+
+	if (!r->tracer || !perfev_sampler_event_at(r->sampler, 0, &info) || !perfev_sampler_id_at(r->sampler, 0, 0, &id))
+		return 0;
+	count = trace_info(r->traced, info.attr, id.cpu >= 0, words, &type);
+	if (!count)
+		return 0;
+	memcpy(bytes + 8, &type, sizeof(type));
+	memcpy(bytes + 16, words, count * 8);
+	return recorder_append(r, bytes, PERFEV_RECORD_AUXTRACE_INFO, 16 + count * 8, err);
+}
+
+/* The bytes that a record of the kernel announces, behind it. */
+int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct perfev_error *err)
+{
+	struct perfev_auxtrace trace = {.ring = chunk->record.source, .cpu = -1, .tid = -1};
+	struct perfev_ring_info ring;
+	struct perfev_aux aux;
+	int ret = perfev_aux_decode(&aux, &chunk->record, perfev_sampler_layout(r->sampler, &chunk->record), err);
+
+	if (ret < 0)
+		return ret;
+	if (perfev_sampler_ring_at(r->sampler, chunk->record.source, &ring)) {
+		trace.cpu = ring.cpu;
+		trace.tid = ring.cpu < 0 ? ring.tid : -1;
+	}
+	trace.offset = aux.aux_offset;
+	trace.reference = ++r->traces;
+	return perfev_writer_put_trace(r->writer, &trace, chunk->part, err);
+}
+
+void trace_summarize(const struct recorder *r)
+{
+	struct perfev_trace_info info;
+	char bytes[32];
+
+	perfev_tracer_describe(r->tracer, &info);
+	note("%s of trace by %s", text_bytes(bytes, info.bytes), r->traced);
+	if (info.truncated)
+		note("it was interrupted %llu times, as its area was full: what ran meanwhile is not in it",
+		     (unsigned long long)info.truncated);
+	if (info.gaps)
+		note("it has %llu gaps", (unsigned long long)info.gaps);
+}
