@@ -22,12 +22,14 @@
 /* ---- packets that one byte tells --------------------------------------------------------------------------------- */
 
 struct row {
-	uint8_t type;
-	uint8_t size; /* 0: not here */
+	uint32_t size; /* 0: not here; this and type lie as in a packet */
+	uint32_t type;
+	uint8_t count; /* this and none too, with known for none */
+	uint8_t none;
+	uint8_t value;	 /* what the first byte says */
+	uint8_t alone;	 /* which is all: a packet of one byte, and no address */
 	uint8_t payload; /* bytes behind the first */
-	uint8_t count;
-	uint8_t value; /* what the first byte says */
-	uint8_t update; /* in updates[] */
+	uint8_t update;	 /* in updates[] */
 };
 
 #define IS_IP(b)     (((b) & 0x1f) == 0x0d || ((b) & 0x1f) == 0x11 || ((b) & 0x1f) == 0x01 || ((b) & 0x1f) == 0x1d)
@@ -41,25 +43,27 @@ struct row {
 #define IS_TNT(b)    (((b) & 1) == 0 && (b) > 3)
 #define TNT_COUNT(b) ((b) >= 128 ? 6 : (b) >= 64 ? 5 : (b) >= 32 ? 4 : (b) >= 16 ? 3 : (b) >= 8 ? 2 : 1)
 
-#define ROW(b)                                                                                                          \
-	{                                                                                                               \
-		IS_IP(b)	     ? IP_TYPE(b)                                                                       \
-		: IS_TNT(b)	     ? PERFEV_PT_TNT_8                                                                  \
-		: (b) == 0x19	     ? PERFEV_PT_TSC                                                                    \
-		: (b) == 0x59	     ? PERFEV_PT_MTC                                                                    \
-		: ((b) & 3) == 3     ? PERFEV_PT_CYC                                                                    \
-				     : PERFEV_PT_PAD,                                                                   \
-		IS_IP(b)	     ? (IP_BYTES(b) == 5 || IP_BYTES(b) == 7 ? 0 : 1 + IP_LENGTH(IP_BYTES(b)))          \
-		: IS_TNT(b)	     ? 1                                                                                \
-		: (b) == 0x19	     ? 8                                                                                \
-		: (b) == 0x59	     ? 2                                                                                \
-		: ((b) & 7) == 3     ? 1                                                                                \
-		: (b) == 0	     ? 1                                                                                \
-				     : 0,                                                                               \
-		IS_IP(b) ? IP_LENGTH(IP_BYTES(b)) : (b) == 0x19 ? 7 : (b) == 0x59 ? 1 : 0,                              \
-		IS_IP(b) ? IP_BYTES(b) : IS_TNT(b) ? TNT_COUNT(b) : 0,                                                  \
-		IS_TNT(b) ? ((b) >> 1) & ((1 << TNT_COUNT(b)) - 1) : ((b) & 7) == 3 ? (b) >> 3 : 0,                     \
-		IS_IP(b) ? 1 + IP_BYTES(b) : 0                                                                          \
+#define IS_CYC(b)    (((b) & 7) == 3)
+#define TYPE(b)                            \
+	(IS_IP(b)	   ? IP_TYPE(b)    \
+	 : IS_TNT(b)	   ? PERFEV_PT_TNT_8 \
+	 : (b) == 0x19	   ? PERFEV_PT_TSC \
+	 : (b) == 0x59	   ? PERFEV_PT_MTC \
+	 : ((b) & 3) == 3  ? PERFEV_PT_CYC \
+			   : PERFEV_PT_PAD)
+#define SIZE(b)                                                                              \
+	(IS_IP(b)      ? (IP_BYTES(b) == 5 || IP_BYTES(b) == 7 ? 0 : 1 + IP_LENGTH(IP_BYTES(b))) \
+	 : (b) == 0x19 ? 8                                                                   \
+	 : (b) == 0x59 ? 2                                                                   \
+		       : ALONE(b))
+#define ALONE(b) (IS_TNT(b) || IS_CYC(b) || (b) == 0)
+#define VALUE(b) (IS_TNT(b) ? ((b) >> 1) & ((1 << TNT_COUNT(b)) - 1) : IS_CYC(b) ? (b) >> 3 : 0)
+
+#define ROW(b)                                                                          \
+	{                                                                               \
+		SIZE(b), TYPE(b), IS_IP(b) ? IP_BYTES(b) : IS_TNT(b) ? TNT_COUNT(b) : 0, 0, VALUE(b), ALONE(b), \
+		IS_IP(b) ? IP_LENGTH(IP_BYTES(b)) : (b) == 0x19 ? 7 : (b) == 0x59 ? 1 : 0,      \
+		IS_IP(b) ? 1 + IP_BYTES(b) : 0                                          \
 	}
 #define ROWS_4(b)  ROW(b), ROW((b) + 1), ROW((b) + 2), ROW((b) + 3)
 #define ROWS_16(b) ROWS_4(b), ROWS_4((b) + 4), ROWS_4((b) + 8), ROWS_4((b) + 12)
@@ -106,14 +110,25 @@ static inline void simple(struct perfev_pt_packet *ret, const struct row *row, c
 
 	*last_ip = (*last_ip & ~update->is) | (value & update->is);
 	*ip_known |= update->sets;
-	ret->type = row->type;
-	ret->size = row->size;
+	memcpy(&ret->size, &row->size, 8);
 	ret->as.ip.ip = value; /* and what has another name in packets without an address */
 	ret->as.ip.payload = payload;
 	ret->as.ip.ip_bytes = row->count;
 	ret->as.ip.known = update->gives & (uint8_t)*ip_known;
 }
 
+/* One that has no more than the first byte. */
+static inline void alone(struct perfev_pt_packet *ret, const struct row *row)
+{
+	memcpy(&ret->size, &row->size, 8);
+	ret->as.tnt.bits = row->value;
+	memcpy(&ret->as.tnt.count, &row->count, 2);
+}
+
+_Static_assert(offsetof(struct perfev_pt_packet, size) + 4 == offsetof(struct perfev_pt_packet, type) &&
+		       offsetof(struct row, size) + 4 == offsetof(struct row, type) &&
+		       offsetof(struct perfev_pt_packet, as.ip.ip_bytes) + 1 == offsetof(struct perfev_pt_packet, as.ip.known),
+	       "these are copied as one");
 _Static_assert(offsetof(struct perfev_pt_packet, as.ip.ip) == offsetof(struct perfev_pt_packet, as.tnt.bits) &&
 		       offsetof(struct perfev_pt_packet, as.ip.ip_bytes) == offsetof(struct perfev_pt_packet, as.tnt.count) &&
 		       offsetof(struct perfev_pt_packet, as.ip.ip) == offsetof(struct perfev_pt_packet, as.tsc.tsc) &&
@@ -399,28 +414,52 @@ static int slow(struct perfev_pt_decoder *d, struct perfev_pt_packet *ret, struc
 	return 1;
 }
 
-/* Simple packets, until something else comes. */
+/* Simple packets, until something else comes. Rows of packets of one byte are most of a trace: what they need is less, and
+ * where the next one begins is known before the table was read. */
 static inline int fast(struct perfev_pt_decoder *d, struct perfev_pt_packet *ret, int room)
 {
-	const unsigned char *at = d->input.at, *safe = d->input.safe, *start = d->input.start;
-	uint64_t last_ip = d->last_ip, ip_known = d->ip_known, offset = d->input.offset;
-	int n = 0;
+	const unsigned char *at = d->input.at;
+	uint64_t last_ip = d->last_ip, ip_known = d->ip_known;
+	uint64_t to_offset = d->input.offset - (uint64_t)(uintptr_t)d->input.start;
+	struct perfev_pt_packet *first = ret, *end = ret + room;
 
-	while (n < room && at < safe && rows[*at].size) {
-		ret[n].offset = offset + (uint64_t)(at - start);
-		simple(&ret[n], &rows[*at], at, &last_ip, &ip_known);
-		at += rows[*at].size;
-		n++;
+	for (; ret < end && at < d->input.safe; ret++) {
+		const struct row *row = &rows[*at];
+
+		ret->offset = to_offset + (uint64_t)(uintptr_t)at;
+		if (row->alone) {
+			alone(ret, row);
+			at++;
+		} else if (row->size) {
+			simple(ret, row, at, &last_ip, &ip_known);
+			at += row->size;
+		} else {
+			break;
+		}
 	}
 	d->input.at = at;
 	d->last_ip = last_ip;
 	d->ip_known = ip_known;
-	return n;
+	return (int)(ret - first);
 }
 
 int perfev_pt_next(struct perfev_pt_decoder *d, struct perfev_pt_packet *ret, struct perfev_error *err)
 {
-	return fast(d, ret, 1) ? 1 : slow(d, ret, err);
+	const unsigned char *at = d->input.at;
+	const struct row *row = &rows[at < d->input.safe ? *at : 0x02];
+
+	if (row->alone) {
+		ret->offset = d->input.offset + (uint64_t)(at - d->input.start);
+		alone(ret, row);
+		d->input.at = at + 1;
+		return 1;
+	}
+	if (!row->size)
+		return slow(d, ret, err);
+	ret->offset = d->input.offset + (uint64_t)(at - d->input.start);
+	simple(ret, row, at, &d->last_ip, &d->ip_known);
+	d->input.at = at + row->size;
+	return 1;
 }
 
 int perfev_pt_read(struct perfev_pt_decoder *d, struct perfev_pt_packet *ret, int room, struct perfev_error *err)
