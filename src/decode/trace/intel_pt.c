@@ -177,8 +177,10 @@ static void set_fields(struct perfev_pt_packet *packet, const unsigned char *at)
 	const struct pt_kind *kind = &pt_kinds[packet->type];
 	const struct pt_field *field;
 	uint64_t value;
+	unsigned i;
 
-	for (field = kind->fields; field < kind->fields + kind->field_count; field++) {
+	for (i = 0; i < kind->field_count; i++) {
+		field = &kind->fields[i];
 		value = input_u64(at + field->bit / 8) >> field->bit % 8;
 		if (field->width < 64)
 			value &= (UINT64_C(1) << field->width) - 1;
