@@ -6,7 +6,7 @@
  * kind of operation, what happened to it) that ends with an End or a Timestamp packet. Names are those of the Arm
  * Architecture Reference Manual, "Statistical Profiling Extension Sample Record Specification".
  *
- * auxtrace.h says how decoders are used. Take packets (perfev_spe_next()) or records (perfev_spe_record()), not both of one
+ * auxtrace.h says how decoders are used. Take packets (perfev_spe_next()) or records (perfev_spe_next_record()), not both of one
  * decoder in turns. There is no packet to synchronize at; behind something that is no packet go on with the next byte
  * (perfev_spe_skip()), until records come that make sense.
  */
@@ -211,13 +211,13 @@ PERFEV_API void perfev_spe_feed(struct perfev_spe_decoder *decoder, struct perfe
 PERFEV_API int perfev_spe_next(struct perfev_spe_decoder *decoder, struct perfev_spe_packet *ret, struct perfev_error *err);
 
 /*
- * perfev_spe_record() - the next record
+ * perfev_spe_next_record() - the next record
  * Of a kind of packet that is there twice the later one counts.
  * Return: 1 a record; 0 the piece is used up, and what there was of a record is kept; -EINVAL as perfev_spe_next(), and what
  * there was of a record is gone.
  * Since: 0.1
  */
-PERFEV_API int perfev_spe_record(struct perfev_spe_decoder *decoder, struct perfev_spe_record *ret, struct perfev_error *err);
+PERFEV_API int perfev_spe_next_record(struct perfev_spe_decoder *decoder, struct perfev_spe_record *ret, struct perfev_error *err);
 
 /* perfev_spe_skip() - pass over one byte. Since: 0.1 */
 PERFEV_API void perfev_spe_skip(struct perfev_spe_decoder *decoder);

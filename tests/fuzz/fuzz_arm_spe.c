@@ -66,7 +66,7 @@ static uint64_t records_of(const uint8_t *data, size_t size, size_t step, uint64
 		n = step && step < size - at ? step : size - at;
 		perfev_spe_feed(&decoder, (struct perfev_bytes){data + at, n});
 		at += n;
-		while ((r = perfev_spe_record(&decoder, &record, NULL)) != 0) {
+		while ((r = perfev_spe_next_record(&decoder, &record, NULL)) != 0) {
 			if (r < 0) {
 				perfev_spe_skip(&decoder);
 				continue;

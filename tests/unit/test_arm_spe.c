@@ -267,10 +267,10 @@ static void test_records(void **state)
 		perfev_spe_begin(&decoder, 0);
 		feed(&decoder, bytes, cut);
 		for (n = 0; n < 3; n++) {
-			r = perfev_spe_record(&decoder, &record, &err);
+			r = perfev_spe_next_record(&decoder, &record, &err);
 			if (r == 0 && n < 2) {
 				feed(&decoder, bytes + cut, size - cut);
-				r = perfev_spe_record(&decoder, &record, &err);
+				r = perfev_spe_next_record(&decoder, &record, &err);
 			}
 			assert_int_equal(r, n < 2);
 			if (n == 0)
@@ -282,7 +282,7 @@ static void test_records(void **state)
 	}
 	perfev_spe_begin(&decoder, 0);
 	feed(&decoder, bytes, 11); /* a whole packet, and no whole record */
-	assert_int_equal(perfev_spe_record(&decoder, &record, &err), 0);
+	assert_int_equal(perfev_spe_next_record(&decoder, &record, &err), 0);
 	assert_fails(perfev_spe_end(&decoder, &err), EINVAL);
 	assert_says("inside of a record");
 }
@@ -298,10 +298,10 @@ static void test_damaged_record(void **state)
 	(void)state;
 	perfev_spe_begin(&decoder, 0);
 	feed(&decoder, bytes, size);
-	assert_fails(perfev_spe_record(&decoder, &record, &err), EINVAL);
+	assert_fails(perfev_spe_next_record(&decoder, &record, &err), EINVAL);
 	assert_int_equal(err.where, 9);
 	perfev_spe_skip(&decoder);
-	assert_int_equal(perfev_spe_record(&decoder, &record, &err), 1);
+	assert_int_equal(perfev_spe_next_record(&decoder, &record, &err), 1);
 	assert_int_equal(record.present, PERFEV_SPE_HAS_OPERATION);
 	assert_int_equal(record.offset, 10);
 }

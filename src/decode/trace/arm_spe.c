@@ -281,7 +281,7 @@ static void put(struct perfev_spe_record *record, const struct perfev_spe_packet
 	}
 }
 
-int perfev_spe_record(struct perfev_spe_decoder *decoder, struct perfev_spe_record *ret, struct perfev_error *err)
+int perfev_spe_next_record(struct perfev_spe_decoder *decoder, struct perfev_spe_record *ret, struct perfev_error *err)
 {
 	struct perfev_spe_record *record = &decoder->building;
 	struct perfev_spe_packet packet;
