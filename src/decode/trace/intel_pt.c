@@ -504,13 +504,21 @@ int perfev_pt_end(const struct perfev_pt_decoder *d, struct perfev_error *err)
 #define PSB_BYTES 16
 
 /* How many of the bytes at @at, at most 16, are the beginning of a PSB. */
-static unsigned psb_length(const unsigned char *at, size_t there)
+static size_t psb_length(const unsigned char *at, size_t there)
 {
-	unsigned n = 0;
+	size_t n = 0;
 
 	while (n < PSB_BYTES && n < there && at[n] == (n % 2 ? 0x82 : 0x02))
 		n++;
 	return n;
+}
+
+/* Whether a PSB begins at @at, or might, if more came. */
+static bool psb_may_begin(const unsigned char *at, const unsigned char *end)
+{
+	size_t there = (size_t)(end - at);
+
+	return psb_length(at, there) == (there < PSB_BYTES ? there : PSB_BYTES);
 }
 
 /* The first place where a PSB begins, or might, if more came. Every PSB has a word at a multiple of 8 from the first byte that
@@ -525,11 +533,11 @@ static const unsigned char *psb_find(const unsigned char *at, const unsigned cha
 		if (value != UINT64_C(0x8202820282028202) && value != UINT64_C(0x0282028202820282))
 			continue;
 		for (from = word - at >= 7 ? word - 7 : at; from <= word; from++)
-			if (psb_length(from, (size_t)(end - from)) == (end - from < PSB_BYTES ? end - from : PSB_BYTES))
+			if (psb_may_begin(from, end))
 				return from;
 	}
 	for (from = end - at >= PSB_BYTES - 1 ? end - (PSB_BYTES - 1) : at; from < end; from++)
-		if (psb_length(from, (size_t)(end - from)) == end - from)
+		if (psb_may_begin(from, end))
 			return from;
 	return end;
 }
