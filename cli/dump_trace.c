@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS_MAX 65536 /* those above do not go on from one record to the next */
+#define STREAMS_MAX 8192 /* those above do not go on from one record to the next */
 
 struct stream {
 	uint32_t idx, cpu, tid;

@@ -79,7 +79,9 @@ static int one(struct perfev_spe_packet *ret, const unsigned char *at, size_t th
 	ret->type = header->type;
 	ret->index = at[extended] & (uint8_t)~header->mask & 0x0f;
 	ret->index |= (uint8_t)(extended ? (at[0] & 3) << 3 : 0);
-	ret->payload_bytes = header->payload_bytes == 255 ? (uint8_t)(1u << (at[0] >> 4 & 3)) : header->payload_bytes;
+	ret->payload_bytes = header->payload_bytes;
+	if (header->payload_bytes == 255)
+		ret->payload_bytes = (uint8_t)(1u << (at[0] >> 4 & 3));
 	ret->header_bytes = (uint8_t)(1 + extended);
 	ret->size = ret->header_bytes + ret->payload_bytes;
 	if (ret->size > there)
