@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Splitting a trace of Intel PT into packets, against libipt's packet decoder on the same bytes. A file with a trace may be
- * given; else one is made with the shares that packets have in recordings of a program. */
+/* Splitting a trace of Intel PT into packets, against libipt's packet decoder on the same bytes: those of a recording, when one
+ * is given, and of a trace that is made with the shares that packets have in recordings of a program. */
 #include "bench.h"
 
 #include <perfev/intel_pt.h>
+#include <perfev/reader.h>
 
 #ifdef HAVE_LIBIPT
 #include <intel-pt.h>
@@ -13,6 +14,7 @@
 
 #define TRACE (4 << 20)
 #define BATCH 64
+#define LOOP  200
 
 struct work {
 	unsigned char *trace;
@@ -54,42 +56,64 @@ static void put_psb(struct work *w)
 }
 
 /* Of 100 packets of a recording 67 are TNT, 18 PAD, 11 TIP, 3 MTC. Padding comes in rows, in front of what is aligned. */
+static void random_packet(struct perfev_pt_packet *packet)
+{
+	uint32_t which = below(85);
+
+	memset(packet, 0, sizeof(*packet));
+	packet->type = which < 67 ? PERFEV_PT_TNT_8 : which < 71 ? PERFEV_PT_PAD : which < 82 ? PERFEV_PT_TIP : PERFEV_PT_MTC;
+	if (packet->type == PERFEV_PT_TNT_8) {
+		packet->as.tnt.count = (uint8_t)(below(4) ? 6 : 1 + below(6));
+		packet->as.tnt.bits = below(1u << packet->as.tnt.count);
+	} else if (packet->type == PERFEV_PT_TIP) {
+		packet->as.ip.ip_bytes = below(3) ? 1 : below(2) ? 2 : 3;
+		packet->as.ip.payload = below(65536);
+	} else if (packet->type == PERFEV_PT_MTC) {
+		packet->as.mtc.ctc = below(256);
+	}
+}
+
+/* Programs go round in loops: each is a row of packets, written some times, with one now and then that is another one. */
 static void make(struct work *w)
 {
-	struct perfev_pt_packet packet;
-	uint32_t which, row;
+	struct perfev_pt_packet loop[LOOP], other;
+	uint32_t length = 0, rounds = 0, i, row;
 	size_t psb = 0;
 
-	while (w->size + 64 < TRACE) {
+	while (w->size + 16 * LOOP < TRACE) {
 		if (w->size >= psb) {
 			put_psb(w);
 			psb = w->size + 4096;
 		}
-		memset(&packet, 0, sizeof(packet));
-		which = below(85);
-		packet.type = which < 67 ? PERFEV_PT_TNT_8 : which < 71 ? PERFEV_PT_PAD : which < 82 ? PERFEV_PT_TIP : PERFEV_PT_MTC;
-		if (packet.type == PERFEV_PT_TNT_8) {
-			packet.as.tnt.count = (uint8_t)(below(4) ? 6 : 1 + below(6));
-			packet.as.tnt.bits = below(1u << packet.as.tnt.count);
-		} else if (packet.type == PERFEV_PT_TIP) {
-			packet.as.ip.ip_bytes = below(3) ? 1 : below(2) ? 2 : 3;
-			packet.as.ip.payload = below(65536);
-		} else if (packet.type == PERFEV_PT_MTC) {
-			packet.as.mtc.ctc = below(256);
+		if (rounds-- == 0) {
+			rounds = 1 + below(40);
+			length = 1 + below(LOOP);
+			for (i = 0; i < length; i++)
+				random_packet(&loop[i]);
 		}
-		for (row = packet.type == PERFEV_PT_PAD ? 1 + below(7) : 1; row; row--)
-			put(w, &packet);
+		for (i = 0; i < length; i++) {
+			random_packet(&other);
+			for (row = loop[i].type == PERFEV_PT_PAD ? 1 + i % 7 : 1; row; row--)
+				put(w, below(50) ? &loop[i] : &other);
+		}
 	}
 }
 
-static void read_file(struct work *w, const char *path)
+/* The traces of a recording, one behind the other. */
+static void read_recording(struct work *w, const char *path)
 {
-	FILE *file = fopen(path, "rb");
+	struct perfev_reader *reader;
+	struct perfev_record record;
 
-	if (file) {
-		w->size = fread(w->trace, 1, TRACE, file);
-		fclose(file);
+	if (perfev_reader_open(&reader, path, NULL, NULL) < 0)
+		return;
+	while (perfev_reader_next(reader, &record, NULL) > 0) {
+		if (record.type != PERFEV_RECORD_AUXTRACE || record.tail.size > TRACE - w->size)
+			continue;
+		memcpy(w->trace + w->size, record.tail.data, record.tail.size);
+		w->size += record.tail.size;
 	}
+	perfev_reader_close(reader);
 }
 
 /* The whole trace, @count times; in batches. */
@@ -169,6 +193,16 @@ static void row(struct work *w, const char *name, void (*work)(void *, int))
 		printf("libipt is not there\n");
 }
 
+static void rows(struct work *w, const char *what)
+{
+	w->packets = 0;
+	in_batches(w, 1);
+	printf("%zu bytes of Intel PT, %.2f for a packet, %s\n", w->size, (double)w->size / (double)(w->packets ? w->packets : 1),
+	       what);
+	row(w, "packets, in batches", in_batches);
+	row(w, "packets, one by one", one_by_one);
+}
+
 int main(int argc, char **argv)
 {
 	static struct work w;
@@ -176,14 +210,13 @@ int main(int argc, char **argv)
 	w.trace = malloc(TRACE);
 	if (!w.trace)
 		return 1;
+	make(&w);
+	rows(&w, "made");
+	w.size = 0;
 	if (argc > 1)
-		read_file(&w, argv[1]);
-	else
-		make(&w);
-	in_batches(&w, 1);
-	printf("%zu bytes of Intel PT, %.2f for a packet\n", w.size, (double)w.size / (double)(w.packets ? w.packets : 1));
-	row(&w, "packets, in batches", in_batches);
-	row(&w, "packets, one by one", one_by_one);
+		read_recording(&w, argv[1]);
+	if (w.size)
+		rows(&w, "of a recording");
 	free(w.trace);
 	return w.sum == 0;
 }

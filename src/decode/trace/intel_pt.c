@@ -420,12 +420,12 @@ static int slow(struct perfev_pt_decoder *d, struct perfev_pt_packet *ret, struc
  * where the next one begins is known before the table was read. */
 static inline int fast(struct perfev_pt_decoder *d, struct perfev_pt_packet *ret, int room)
 {
-	const unsigned char *at = d->input.at;
+	const unsigned char *at = d->input.at, *safe = d->input.safe;
 	uint64_t last_ip = d->last_ip, ip_known = d->ip_known;
 	uint64_t to_offset = d->input.offset - (uint64_t)(uintptr_t)d->input.start;
 	struct perfev_pt_packet *first = ret, *end = ret + room;
 
-	for (; ret < end && at < d->input.safe; ret++) {
+	for (; ret < end && at < safe; ret++) {
 		const struct row *row = &rows[*at];
 
 		ret->offset = to_offset + (uint64_t)(uintptr_t)at;
