@@ -224,8 +224,20 @@ int write_html(const struct loaded *loaded, const char *path);
 
 /* ---- dump_records.c: each returns what the reader did, < 0 with an error */
 
-int dump_records(struct perfev_reader *reader, bool json, struct perfev_error *err);
+/* @packets: how many are shown below an AUXTRACE record. */
+int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err);
 int dump_header(struct perfev_reader *reader, struct perfev_error *err);
+
+/* ---- dump_trace.c: packets of the traces in AUXTRACE records */
+
+struct trace;
+
+/* @limit: packets that are shown of each record. */
+struct trace *trace_new(uint64_t limit);
+void trace_free(struct trace *trace);
+/* To be told every record: prints what is in it, if it is a piece of a trace. As lines; as a member of an object. */
+void trace_text(struct trace *trace, const struct perfev_record *record);
+void trace_json(struct trace *trace, const struct perfev_record *record);
 
 /* ---- json.c ---------------------------------------------------------------------------------------------------- */
 

@@ -101,6 +101,7 @@ static int count_records(struct perfev_reader *reader, struct counts *counts, st
 struct dump_options {
 	const char *path;
 	bool stats, header, json, partial;
+	uint64_t packets;
 };
 
 static int print(struct perfev_reader *reader, const struct dump_options *o, struct perfev_error *err)
@@ -111,7 +112,7 @@ static int print(struct perfev_reader *reader, const struct dump_options *o, str
 	if (o->header)
 		return dump_header(reader, err);
 	if (!o->stats)
-		return dump_records(reader, o->json, err);
+		return dump_records(reader, o->json, o->packets, err);
 	r = count_records(reader, &counts, err);
 	if (r >= 0)
 		print_counts(&counts);
@@ -144,7 +145,7 @@ static int dump(const struct dump_options *o)
 
 int cmd_dump(int argc, char **argv)
 {
-	struct dump_options o = {.path = "perf.data"};
+	struct dump_options o = {.path = "perf.data", .packets = UINT64_MAX};
 	const struct option_row rows[] = {
 		{'i', "input", "FILE", "the recording (default perf.data; - is standard input)", OPTION_TEXT,
 		 &o.path},
@@ -153,10 +154,11 @@ int cmd_dump(int argc, char **argv)
 		{0, "header", NULL, "events with their attrs and ids, and what is said of the machine", OPTION_FLAG,
 		 &o.header},
 		{0, "json", NULL, "one JSON document on standard output", OPTION_FLAG, &o.json},
+		{0, "packets", "N", "of a trace show at most N packets of each record", OPTION_COUNT, &o.packets},
 	};
 	struct command_line line = {
 		.command = "dump",
-		.synopsis = "[--stats | --header | --json] [-i FILE] [--partial]",
+		.synopsis = "[--stats | --header | --json] [-i FILE] [--partial] [--packets N]",
 		.description = "Shows what a recording holds, record by record. A damaged file is refused, with "
 			       "the place\nand the reason; --partial reads it up to there.",
 		.options = rows,

@@ -58,7 +58,8 @@ static void put_object(const struct perfev_record *record, const struct perfev_l
 }
 
 /* @text is the line of the record, and afterwards room. */
-static void put_json(const struct perfev_record *record, const struct perfev_layout *layout, char *text, bool first)
+static void put_json(const struct perfev_record *record, const struct perfev_layout *layout, char *text, bool first,
+		     struct trace *trace)
 {
 	const unsigned char *at = record->data;
 	const char *name = perfev_record_name(record->type);
@@ -76,18 +77,24 @@ static void put_json(const struct perfev_record *record, const struct perfev_lay
 	fputs(",\"raw\":\"", stdout);
 	for (i = 0; i < record->size; i++)
 		printf("%02x", at[i]);
-	fputs("\"}", stdout);
+	fputc('"', stdout);
+	trace_json(trace, record);
+	fputc('}', stdout);
 }
 
-int dump_records(struct perfev_reader *reader, bool json, struct perfev_error *err)
+int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err)
 {
 	char *text = malloc(TEXT_ROOM);
+	struct trace *trace = trace_new(packets);
 	struct perfev_record record;
 	uint64_t n = 0;
 	int r = 0;
 
-	if (!text)
+	if (!text || !trace) {
+		free(text);
+		trace_free(trace);
 		return -1;
+	}
 	if (json)
 		fputs("{\"records\":[", stdout);
 	while (!ferror(stdout) && (r = perfev_reader_next(reader, &record, err)) > 0) {
@@ -95,15 +102,18 @@ int dump_records(struct perfev_reader *reader, bool json, struct perfev_error *e
 		const struct perfev_layout *layout = perfev_reader_layout(reader, &record);
 
 		decode(&record, layout, text, &why);
-		if (json)
-			put_json(&record, layout, text, n == 0);
-		else
+		if (json) {
+			put_json(&record, layout, text, n == 0, trace);
+		} else {
 			put_text(&record, text);
+			trace_text(trace, &record);
+		}
 		if ((++n & 0xfff) == 0)
 			perfev_reader_release(reader);
 	}
 	if (json)
 		fputs("\n]}\n", stdout);
+	trace_free(trace);
 	free(text);
 	return r;
 }

@@ -84,7 +84,7 @@ int trace_write_info(struct recorder *r, struct perfev_error *err)
 /* The bytes that a record of the kernel announces, behind it. */
 int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct perfev_error *err)
 {
-	struct perfev_auxtrace trace = {.ring = chunk->record.source, .cpu = -1, .tid = -1};
+	struct perfev_auxtrace trace = {.idx = chunk->record.source, .cpu = UINT32_MAX, .tid = UINT32_MAX};
 	struct perfev_ring_info ring;
 	struct perfev_aux aux;
 	int ret = perfev_aux_decode(&aux, &chunk->record, perfev_sampler_layout(r->sampler, &chunk->record), err);
@@ -92,8 +92,8 @@ int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct per
 	if (ret < 0)
 		return ret;
 	if (perfev_sampler_ring_at(r->sampler, chunk->record.source, &ring)) {
-		trace.cpu = ring.cpu;
-		trace.tid = ring.cpu < 0 ? ring.tid : -1;
+		trace.cpu = (uint32_t)ring.cpu;
+		trace.tid = ring.cpu < 0 ? (uint32_t)ring.tid : UINT32_MAX;
 	}
 	trace.offset = aux.aux_offset;
 	trace.reference = ++r->traces;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * perfev/auxtrace.h - traces in perf.data files
+ * perfev/auxtrace.h - trace data in recordings: whose they are, and how they are given to a packet decoder
  *
- * What a tracer gives (tracer.h) is in two kinds of records of a file: PERF_RECORD_AUX, which the kernel wrote, say what
- * was traced where and when; AUXTRACE records, which the recorder wrote, carry the bytes, of each ring in order.
- * AUXTRACE_INFO says of which PMU they are.
+ * A PMU that traces (Intel PT, Arm SPE, ...) writes bytes of its own into an AUX area. A recording has one AUXTRACE_INFO
+ * record, which says what PMU that is, and AUXTRACE records with the bytes: each is the next piece of one stream, that of a
+ * CPU or of a thread. intel_pt.h, intel_bts.h and arm_spe.h split such streams into packets, from recordings or from an
+ * AUX area that is being written.
  */
 #ifndef PERFEV_AUXTRACE_H
 #define PERFEV_AUXTRACE_H
 
-#include <perfev/reader.h>
-#include <perfev/writer.h>
+#include <perfev/record.h>
 
 PERFEV_BEGIN
 
-/* Whose traces: the type in AUXTRACE_INFO. */
+/* The type in an AUXTRACE_INFO record. */
 enum perfev_auxtrace_type {
 	PERFEV_AUXTRACE_UNKNOWN = 0,
 	PERFEV_AUXTRACE_INTEL_PT = 1,
@@ -23,60 +23,84 @@ enum perfev_auxtrace_type {
 	PERFEV_AUXTRACE_ARM_SPE = 4,
 	PERFEV_AUXTRACE_S390_CPUMSF = 5,
 	PERFEV_AUXTRACE_HISI_PTT = 6,
-	PERFEV_AUXTRACE_VPA_DTL = 7
+	PERFEV_AUXTRACE_VPA_DTL = 7 /* [6.18] */
 };
 
-/* perfev_auxtrace_name() - its PMU, as perf calls it: "intel_pt"; NULL for an unknown one */
-PERFEV_API const char *perfev_auxtrace_name(uint32_t type);
+/* perfev_auxtrace_type_name() - "intel_pt", ...; NULL for a type that is not known */
+PERFEV_API const char *perfev_auxtrace_type_name(uint32_t type);
 
-/* An AUXTRACE record. */
-struct perfev_auxtrace {
-	uint64_t offset;    /* of the first byte: runs freely, as in PERF_RECORD_AUX */
-	uint64_t reference; /* differs from record to record: the same bytes twice are the same */
-	uint32_t ring;	    /* its number, as in ID_INDEX records */
-	int32_t cpu, tid;   /* -1: any */
+/* An AUXTRACE_INFO record. */
+struct perfev_auxtrace_info {
+	uint32_t type;		    /* enum perfev_auxtrace_type, or a later one */
 	uint32_t reserved;
-	struct perfev_bytes bytes; /* with up to 7 zero bytes at the end that are none of the trace */
+	struct perfev_u64s numbers; /* what else perf wrote down, in an order that depends on the type; views the record */
 };
 
 /*
- * perfev_auxtrace_decode() - the fields of an AUXTRACE record, and its bytes
- * They live as long as the record's tail.
- * Return: 0; -EINVAL for another record, or one that is too short.
+ * perfev_auxtrace_info_decode() - the fields of an AUXTRACE_INFO record (70)
+ * Return: 0; -EINVAL (why TRUNCATED, or ARGUMENT when the record is of another type).
+ * Since: 0.1
+ */
+PERFEV_API int perfev_auxtrace_info_decode(struct perfev_auxtrace_info *ret, const struct perfev_record *record,
+					   struct perfev_error *err);
+
+/* An AUXTRACE record: a piece of a stream. */
+struct perfev_auxtrace {
+	uint64_t size;	    /* of the piece, as the record says it */
+	uint64_t offset;    /* in the stream: a running count of its bytes */
+	uint64_t reference; /* what tells a piece that is there twice */
+	uint32_t idx;	    /* which stream: the number of the AUX area */
+	uint32_t tid;	    /* of a stream of one thread; else UINT32_MAX */
+	uint32_t cpu;	    /* of a stream of one CPU; else UINT32_MAX */
+	uint32_t reserved;
+	struct perfev_bytes bytes; /* the piece: the record's tail */
+};
+
+/*
+ * perfev_auxtrace_decode() - the fields of an AUXTRACE record (71)
+ * Return: 0; -EINVAL (why TRUNCATED, or ARGUMENT when the record is of another type).
  * Since: 0.1
  */
 PERFEV_API int perfev_auxtrace_decode(struct perfev_auxtrace *ret, const struct perfev_record *record,
 				      struct perfev_error *err);
 
-/*
- * perfev_auxtrace_info_decode() - whose traces a recording has
- * @words: what the PMU's decoder needs to know, of its own form; may be NULL.
- * Return: 0; -EINVAL.
- * Since: 0.1
- */
-PERFEV_API int perfev_auxtrace_info_decode(uint32_t *type, struct perfev_u64s *words,
-					   const struct perfev_record *record, struct perfev_error *err);
+/* ---- streams in pieces ------------------------------------------------------------------------------------------- */
+
+/* Of the packets that a decoder has to keep until the rest comes. */
+#define PERFEV_TRACE_CARRY_BYTES 32
 
 /*
- * perfev_writer_put_trace() - bytes of a trace, as an AUXTRACE record
- * @trace: where they are from; its bytes are not looked at. @part: of a chunk.
- * They are written at once, and perfev_writer_finish() makes the index of all of them (AUXTRACE).
- * Return: as perfev_writer_flush().
- * Since: 0.1
+ * Where a packet decoder is in its stream; each has one as its first member, and this is how all are used:
+ *
+ *	struct perfev_pt_decoder decoder;
+ *
+ *	perfev_pt_begin(&decoder, offset);
+ *	while (... the next piece ...) {
+ *		perfev_pt_feed(&decoder, bytes);
+ *		while ((r = perfev_pt_next(&decoder, &packet, &err)) > 0)
+ *			... use the packet ...
+ *	}
+ *	r = perfev_pt_end(&decoder, &err);
+ *
+ * next returns 1 with a packet; 0 when all of the piece was used, so that its bytes are not needed any more; and a negative
+ * errno for what is no packet: then the decoder stays in front of it, until it is told to go on behind it (sync, skip). A
+ * packet that is cut at the end of a piece is kept in carry; its rest comes with the next one. end is an error when there is
+ * no next one. The decoder is the caller's memory: nothing is allocated, and there is nothing to free.
  */
-PERFEV_API int perfev_writer_put_trace(struct perfev_writer *writer, const struct perfev_auxtrace *trace,
-				       const struct perfev_bytes part[2], struct perfev_error *err);
+struct perfev_trace_input {
+	const unsigned char *start, *at, *end; /* the piece, and what is next in it */
+	const unsigned char *safe;	       /* in front of it a packet may be read without looking at the end */
+	uint64_t offset;		       /* in the stream, of start */
+	unsigned char carry[PERFEV_TRACE_CARRY_BYTES];
+	uint32_t carried; /* bytes of a packet that was cut; they are in front of at */
+	uint32_t skip;	  /* bytes of the next pieces that are passed over */
+};
 
-/*
- * perfev_reader_trace() - the bytes that a PERF_RECORD_AUX announces
- * @skip: how many of them were looked at already: a call gives those that one AUXTRACE record has, as far as they
- * are the record's, so that it is to be repeated until it returns 0.
- * Only of a file, whose index it uses; it is read by the first call. The bytes live until the reader is closed.
- * Return: 1; 0 there are no more; -ENOENT they are not in the file; -EOPNOTSUPP of a pipe; -EINVAL.
- * Since: 0.1
- */
-PERFEV_API int perfev_reader_trace(struct perfev_reader *reader, const struct perfev_record *aux, uint64_t skip,
-				   struct perfev_bytes *ret, struct perfev_error *err);
+/* perfev_trace_offset() - in the stream, of what is next: the place of an error */
+static inline uint64_t perfev_trace_offset(const struct perfev_trace_input *input)
+{
+	return input->offset + (uint64_t)(input->at - input->start) - input->carried;
+}
 
 PERFEV_END
 

@@ -4,6 +4,7 @@
 #define PERFEV_PERFEV_H
 
 #include <perfev/abi.h>
+#include <perfev/arm_spe.h>
 #include <perfev/auxtrace.h>
 #include <perfev/clock.h>
 #include <perfev/common.h>
@@ -12,6 +13,8 @@
 #include <perfev/event.h>
 #include <perfev/feature.h>
 #include <perfev/group.h>
+#include <perfev/intel_bts.h>
+#include <perfev/intel_pt.h>
 #include <perfev/json.h>
 #include <perfev/meaning.h>
 #include <perfev/order.h>

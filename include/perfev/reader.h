@@ -144,6 +144,17 @@ PERFEV_API bool perfev_reader_feature(const struct perfev_reader *reader, unsign
 PERFEV_API int perfev_reader_tracepoint(struct perfev_reader *reader, uint64_t id,
 					const struct perfev_tracepoint **ret, struct perfev_error *err);
 
+/*
+ * perfev_reader_trace() - the bytes that a PERF_RECORD_AUX announces
+ * @skip: how many of them were looked at already: a call gives those that one AUXTRACE record has, as far as they
+ * are the record's, so that it is to be repeated until it returns 0.
+ * Only of a file, whose index it uses; it is read by the first call. The bytes live until the reader is closed.
+ * Return: 1; 0 there are no more; -ENOENT they are not in the file; -EOPNOTSUPP of a pipe; -EINVAL.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_reader_trace(struct perfev_reader *reader, const struct perfev_record *aux, uint64_t skip,
+				   struct perfev_bytes *ret, struct perfev_error *err);
+
 /* perfev_reader_loss() - what the records so far say was lost */
 PERFEV_API void perfev_reader_loss(const struct perfev_reader *reader, struct perfev_loss *ret);
 

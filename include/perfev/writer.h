@@ -11,6 +11,7 @@
 #ifndef PERFEV_WRITER_H
 #define PERFEV_WRITER_H
 
+#include <perfev/auxtrace.h>
 #include <perfev/feature.h>
 #include <perfev/record.h>
 
@@ -64,6 +65,16 @@ PERFEV_API int perfev_writer_flush(struct perfev_writer *writer, struct perfev_e
 /* perfev_writer_round() - flush, and mark the end of a pass over all rings (FINISHED_ROUND)
  * Return: 0, or a negative errno. */
 PERFEV_API int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err);
+
+/*
+ * perfev_writer_put_trace() - bytes of a trace, as an AUXTRACE record
+ * @trace: where they are from; its size and bytes are not looked at. @part: of a chunk (tracer.h).
+ * They are written at once, and perfev_writer_finish() makes the index of all of them (AUXTRACE).
+ * Return: as perfev_writer_flush().
+ * Since: 0.1
+ */
+PERFEV_API int perfev_writer_put_trace(struct perfev_writer *writer, const struct perfev_auxtrace *trace,
+				       const struct perfev_bytes part[2], struct perfev_error *err);
 
 /* Feature sections: the last one given for a feature is written, by perfev_writer_finish(), or at
  * once (but not before the start) in the streamed form, where build-ids are HEADER_BUILD_ID records.

@@ -145,3 +145,98 @@ def test_recordings_of_others():
         expect(done.code in (0, counted.code), f"{path.name}: {done.err}")  # it does not look at the records
         seen += 1
     expect(seen > 0, "no recording could be read")
+
+
+def aux_file(path, kind, pieces, words=()):
+    """A stream with a trace: pieces are (idx, cpu, offset, bytes)."""
+    info = struct.pack(f"<IHHII{len(words)}Q", 70, 0, 16 + 8 * len(words), kind, 0, *words)
+    records = [struct.pack("<IHHQQQIIII", 71, 0, 48, len(data), offset, 0, idx, 0xffffffff, cpu, 0) + data
+               for idx, cpu, offset, data in pieces]
+    path.write_bytes(b"PERFILE2" + struct.pack("<Q", 16) + info + b"".join(records))
+
+
+def packets_of(path, *options):
+    """The lines below each AUXTRACE record: (offset, bytes, text)."""
+    done = perfev("dump", *options, "-i", path)
+    expect_code(done, 0)
+    found = []
+    for line in done.out.splitlines():
+        if " AUXTRACE misc" in line:
+            found.append([])
+        match = re.fullmatch(r" {10}0x([0-9a-f]{8,}) ((?: [0-9a-f]{2})*)(?: \.\.\.)? +(\S.*)", line)
+        if match:
+            found[-1].append((int(match[1], 16), match[2].replace(" ", ""), match[3]))
+        elif line.startswith(" " * 10):
+            found[-1].append(line.strip())
+    return found
+
+
+PSB = bytes.fromhex("0282" * 8)
+
+
+def test_packets_go_on_from_record_to_record():
+    """Of two CPUs in turns; a packet that is cut, and a last address from the record before."""
+    with Folder() as folder:
+        path = folder / "pt"
+        one = PSB + bytes.fromhex("7d361140000000 2d0020 0000 06")
+        two = PSB + bytes.fromhex("0223 2d3412")
+        aux_file(path, 1, [(0, 0, 0, one[:20]), (1, 1, 0x1000, two), (0, 0, 20, one[20:])])
+        first, second, third = packets_of(path)
+        expect(first == [(0, PSB.hex(), "PSB")], f"{first}")
+        expect(second[1:] == [(0x1010, "0223", "PSBEND"), (0x1012, "2d3412", "TIP ip=0x1234 ip_bytes=1")], f"{second}")
+        expect(third == [(16, "000000", "FUP ip=0x401136 ip_bytes=3"), (23, "2d0020", "TIP ip=0x402000 ip_bytes=1"),
+                         (26, "0000", "PAD x2"), (28, "06", "TNT T")], f"{third}")
+        limited = packets_of(path, "--packets", "2")
+        expect(limited[2][2] == "and 2 more", f"{limited[2]}")
+        trace = [record for record in perfev("dump", "--json", "-i", path).json()["records"] if "trace" in record]
+        expect([len(record["trace"]) for record in trace] == [1, 3, 4], f"{trace}")
+        expect(trace[2]["trace"][0] == {"offset": 16, "size": 7, "text": "FUP ip=0x401136 ip_bytes=3"}, f"{trace[2]}")
+
+
+def test_packets_behind_damage():
+    """What is no packet is passed over up to the next PSB; a piece that does not follow begins at one."""
+    with Folder() as folder:
+        path = folder / "pt"
+        damaged = PSB + bytes.fromhex("06 0200 060606") + PSB + b"\x08"
+        aux_file(path, 1, [(0, 0, 0, damaged), (0, 0, 4096, b"\x06\x06" + PSB), (0, 0, 9000, b"\x06")])
+        first, second, third = packets_of(path)
+        texts = [text for _, _, text in first]
+        expect(texts[:2] == ["PSB", "TNT T"] and texts[4:] == ["PSB", "TNT NN"], f"{texts}")
+        expect("cannot decode Intel PT at 0x11: no packet begins with 02 00" in texts[2], f"{texts}")
+        expect(texts[3] == "5 bytes in front of a PSB are passed over", f"{texts}")
+        expect([text for _, _, text in second] == ["2 bytes in front of a PSB are passed over", "PSB"], f"{second}")
+        expect([text for _, _, text in third] == ["1 bytes in front of a PSB are passed over"], f"{third}")
+        trace = perfev("dump", "--json", "-i", path).json()["records"][1]["trace"]
+        expect("error" in trace[2] and "text" not in trace[2], f"{trace}")
+
+
+def test_packets_of_other_traces():
+    with Folder() as folder:
+        path = folder / "trace"
+        record = bytes.fromhex("b0 3611400000000080 4901 430e 4216 01 0000")
+        cpus = [2, 4, 9, 2, 0x1010101010101010, 0, 4, 0x413fd0c1, 9, 1, 2, 0x1010101010101010, 1, 4, 0xc00fac40, 9, 1, 2]
+        aux_file(path, 4, [(0, 0, 0, record), (1, 1, 0, record[11:13] + b"\xff\x01")], cpus)
+        first, second = packets_of(path)
+        expect([text for _, _, text in first] ==
+               ["Address pc=0x401136 el=0 ns=1 nse=0", "Operation Type 0x1 store, general purpose", "Data Source 0xe dram",
+                "Events 0x16 retired l1d-access tlb-access", "End", "Padding x2"], f"{first}")
+        expect(second[0][2] == "Data Source 0xe" and "no packet begins with ff 01" in second[1][2] and second[2][2] == "End",
+               f"{second}")
+        branch = struct.pack("<QQQ", 0x401136, 0x4010f0, 16)
+        aux_file(path, 2, [(0, 0, 0, branch[:10]), (0, 0, 10, branch[10:] + branch)])
+        expect([text for _, _, text in packets_of(path)[1]] == ["from=0x401136 to=0x4010f0 predicted=1"] * 2, "branches")
+        aux_file(path, 3, [(0, 0, 0, b"abc")])
+        expect(packets_of(path)[0][0][2] == "3 bytes of cs_etm, which has no decoder here", f"{packets_of(path)}")
+        aux_file(path, 99, [(0, 0, 0, b"abc")])
+        expect("an unknown kind" in packets_of(path)[0][0][2], f"{packets_of(path)}")
+
+
+def test_packets_of_a_recording():
+    """Every byte of the traces of a program is in a packet."""
+    path = pathlib.Path(os.environ.get("PERFEV_TEST_DATA", ".")) / "quipper/perf.data.intel_pt-4.14"
+    if not path.exists():
+        raise Skip("PERFEV_TEST_DATA has no recording of Intel PT")
+    records = perfev("dump", "--json", "-i", path, timeout=120).json()["records"]
+    traces = [record["trace"] for record in records if "trace" in record]
+    expect([sum(packet["size"] for packet in trace) for trace in traces] == [12240, 137728], f"{len(traces)}")
+    expect(all("text" in packet for trace in traces for packet in trace), "errors")

@@ -5,6 +5,8 @@
 #include "test.h"
 
 #include <perfev/auxtrace.h>
+#include <perfev/reader.h>
+#include <perfev/writer.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +60,7 @@ static void append_ids(struct perfev_writer *writer)
 
 static void append_trace(struct perfev_writer *writer, uint32_t ring, uint64_t offset, const char *first, const char *second)
 {
-	struct perfev_auxtrace trace = {.offset = offset, .reference = offset + 1, .ring = ring, .cpu = 3, .tid = -1};
+	struct perfev_auxtrace trace = {.offset = offset, .reference = offset + 1, .idx = ring, .cpu = 3, .tid = UINT32_MAX};
 	struct perfev_bytes part[2] = {{first, strlen(first)}, {second, strlen(second)}};
 
 	assert_works(perfev_writer_put_trace(writer, &trace, part, &err));
@@ -109,6 +111,7 @@ static void test_written_and_found(void **state)
 	static const char *const wanted[] = {"0123456789abcdef", "XYZ", ""};
 	struct perfev_reader *reader;
 	struct perfev_record record;
+	struct perfev_auxtrace_info info;
 	struct perfev_auxtrace trace;
 	int aux = 0, traces = 0;
 
@@ -127,13 +130,13 @@ static void test_written_and_found(void **state)
 		if (record.type == PERFEV_RECORD_AUXTRACE) {
 			assert_works(perfev_auxtrace_decode(&trace, &record, &err));
 			assert_int_equal(trace.cpu, 3);
-			assert_int_equal(trace.tid, -1);
+			assert_true(trace.tid == UINT32_MAX);
 			assert_true(trace.reference == trace.offset + 1);
 			assert_int_equal(trace.bytes.size % 8, 0);
 			traces++;
 		} else {
 			assert_fails(perfev_auxtrace_decode(&trace, &record, &err), EINVAL);
-			assert_fails(perfev_auxtrace_info_decode(&trace.ring, NULL, &record, &err), EINVAL);
+			assert_fails(perfev_auxtrace_info_decode(&info, &record, &err), EINVAL);
 		}
 	}
 	assert_int_equal(aux, 3);
@@ -185,7 +188,7 @@ static void test_a_recording_of_perf(void **state)
 	struct perfev_reader *reader;
 	struct perfev_record record;
 	uint64_t announced = 0, found = 0;
-	uint32_t type = 0;
+	struct perfev_auxtrace_info info = {0};
 	char name[4096];
 
 	(void)state;
@@ -199,7 +202,7 @@ static void test_a_recording_of_perf(void **state)
 		uint64_t skip = 0;
 
 		if (record.type == PERFEV_RECORD_AUXTRACE_INFO)
-			assert_works(perfev_auxtrace_info_decode(&type, NULL, &record, &err));
+			assert_works(perfev_auxtrace_info_decode(&info, &record, &err));
 		if (record.type != PERF_RECORD_AUX)
 			continue;
 		assert_works(perfev_aux_decode(&aux, &record, perfev_reader_layout(reader, &record), &err));
@@ -208,7 +211,7 @@ static void test_a_recording_of_perf(void **state)
 			skip += piece.size;
 		found += skip;
 	}
-	assert_string_equal(perfev_auxtrace_name(type), "intel_pt");
+	assert_string_equal(perfev_auxtrace_type_name(info.type), "intel_pt");
 	assert_true(announced > 1000);
 	assert_true(found == announced);
 	perfev_reader_close(reader);

@@ -17,52 +17,11 @@
 #define RECORD_SIZE 48
 #define PIECES_MAX_OF_FILE (1u << 24)
 
-static const char *const names[] = {NULL, "intel_pt", "intel_bts", "cs_etm", "arm_spe", "s390_cpumsf", "hisi_ptt", "vpa_dtl"};
-
-const char *perfev_auxtrace_name(uint32_t type)
-{
-	return type < sizeof(names) / sizeof(names[0]) ? names[type] : NULL;
-}
-
 static int refuse(const struct perfev_record *record, const char *what, struct perfev_error *err)
 {
 	return error_set(err, -EINVAL, PERFEV_WHY_TRUNCATED, record->offset,
 			 "cannot read the record at 0x%llx as %s: it is of type %u and has %u bytes",
 			 (unsigned long long)record->offset, what, record->type, record->size);
-}
-
-int perfev_auxtrace_decode(struct perfev_auxtrace *ret, const struct perfev_record *record, struct perfev_error *err)
-{
-	const unsigned char *at = record->data;
-	bool swap = record->flags & PERFEV_RECORD_SWAPPED;
-
-	if (record->type != PERFEV_RECORD_AUXTRACE || record->size < RECORD_SIZE)
-		return refuse(record, "AUXTRACE", err);
-	ret->offset = load_u64(at + 16, swap);
-	ret->reference = load_u64(at + 24, swap);
-	ret->ring = load_u32(at + 32, swap);
-	ret->tid = (int32_t)load_u32(at + 36, swap);
-	ret->cpu = (int32_t)load_u32(at + 40, swap);
-	ret->reserved = 0;
-	ret->bytes = record->tail;
-	return 0;
-}
-
-int perfev_auxtrace_info_decode(uint32_t *type, struct perfev_u64s *words, const struct perfev_record *record,
-				struct perfev_error *err)
-{
-	const unsigned char *at = record->data;
-	bool swap = record->flags & PERFEV_RECORD_SWAPPED;
-
-	if (record->type != PERFEV_RECORD_AUXTRACE_INFO || record->size < 16)
-		return refuse(record, "AUXTRACE_INFO", err);
-	*type = load_u32(at + 8, swap);
-	if (words) {
-		words->data = at + 16;
-		words->count = (record->size - 16) / 8;
-		words->swapped = swap;
-	}
-	return 0;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
@@ -82,9 +41,9 @@ int perfev_writer_put_trace(struct perfev_writer *writer, const struct perfev_au
 	store_u64(head + 8, size + padding);
 	store_u64(head + 16, trace->offset);
 	store_u64(head + 24, trace->reference);
-	store_u32(head + 32, trace->ring);
-	store_u32(head + 36, (uint32_t)trace->tid);
-	store_u32(head + 40, (uint32_t)trace->cpu);
+	store_u32(head + 32, trace->idx);
+	store_u32(head + 36, trace->tid);
+	store_u32(head + 40, trace->cpu);
 	record.tail = part[0];
 	r = perfev_writer_append(writer, &record, err);
 	if (r == 0 && part[1].size)
