@@ -430,9 +430,9 @@ static void test_streams_cut_anywhere(void **state)
 	int round;
 
 	(void)state;
-	memset(whole, 0, sizeof(whole));
-	memset(parts, 0, sizeof(parts));
 	for (round = 0; round < 20; round++) {
+		memset(whole, 0, sizeof(whole));
+		memset(parts, 0, sizeof(parts));
 		size = random_stream(bytes, sizeof(bytes));
 		begin(&decoder, bytes, size);
 		count = decode(whole, &decoder, 600);
@@ -456,8 +456,6 @@ static void test_streams_cut_anywhere(void **state)
 			assert_int_equal(n, count);
 			assert_memory_equal(parts, whole, n * sizeof(whole[0]));
 		}
-		for (n = 0; n < 600; n++)
-			memset(&whole[n], 0, sizeof(whole[n])), memset(&parts[n], 0, sizeof(parts[n]));
 	}
 }
 
