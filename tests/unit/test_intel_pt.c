@@ -282,6 +282,37 @@ static void test_blocks(void **state)
 	}
 }
 
+/* Each packet inside of a block: the byte behind it is an item, or, when the block cannot go on, a TNT. */
+static void test_ends_of_blocks(void **state)
+{
+	static const uint32_t inside[] = {PERFEV_PT_PAD,  PERFEV_PT_FUP,    PERFEV_PT_TSC,  PERFEV_PT_MTC,  PERFEV_PT_TMA,
+					  PERFEV_PT_CYC,  PERFEV_PT_CBR,    PERFEV_PT_MNT,  PERFEV_PT_EXSTOP, PERFEV_PT_MWAIT,
+					  PERFEV_PT_PWRE, PERFEV_PT_PWRX,   PERFEV_PT_BBP,  PERFEV_PT_CFE,  PERFEV_PT_EVD,
+					  PERFEV_PT_TRIG};
+	struct perfev_pt_decoder decoder;
+	struct perfev_pt_packet packet;
+	unsigned char bytes[128];
+	bool goes_on;
+	size_t i, k, size;
+
+	(void)state;
+	for (i = 0; i < EXAMPLES; i++) {
+		size = from_hex(bytes, "02 63 01");
+		size += from_hex(bytes + size, examples[i].bytes);
+		if ((bytes[3] & 7) == 4) /* is an item itself */
+			continue;
+		memset(bytes + size, 0x0c, sizeof(bytes) - size);
+		for (goes_on = false, k = 0; k < sizeof(inside) / sizeof(inside[0]); k++)
+			goes_on |= inside[k] == examples[i].type;
+		begin(&decoder, bytes, sizeof(bytes));
+		assert_int_equal(perfev_pt_next(&decoder, &packet, &err), 1);
+		assert_int_equal(perfev_pt_next(&decoder, &packet, &err), 1);
+		assert_int_equal(packet.type, examples[i].type);
+		assert_int_equal(perfev_pt_next(&decoder, &packet, &err), 1);
+		assert_int_equal(packet.type, goes_on ? PERFEV_PT_BIP : PERFEV_PT_TNT_8);
+	}
+}
+
 static void test_no_packets(void **state)
 {
 	static const struct {
@@ -399,9 +430,9 @@ static void test_streams_cut_anywhere(void **state)
 	int round;
 
 	(void)state;
-	memset(whole, 0, sizeof(whole));
-	memset(parts, 0, sizeof(parts));
 	for (round = 0; round < 20; round++) {
+		memset(whole, 0, sizeof(whole));
+		memset(parts, 0, sizeof(parts));
 		size = random_stream(bytes, sizeof(bytes));
 		begin(&decoder, bytes, size);
 		count = decode(whole, &decoder, 600);
@@ -425,8 +456,6 @@ static void test_streams_cut_anywhere(void **state)
 			assert_int_equal(n, count);
 			assert_memory_equal(parts, whole, n * sizeof(whole[0]));
 		}
-		for (n = 0; n < 600; n++)
-			memset(&whole[n], 0, sizeof(whole[n])), memset(&parts[n], 0, sizeof(parts[n]));
 	}
 }
 
@@ -592,7 +621,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_packet),	   cmocka_unit_test(test_cut_packets),
 		cmocka_unit_test(test_branches),	   cmocka_unit_test(test_addresses),
-		cmocka_unit_test(test_blocks),		   cmocka_unit_test(test_no_packets),
+		cmocka_unit_test(test_blocks),		   cmocka_unit_test(test_ends_of_blocks),
+		cmocka_unit_test(test_no_packets),
 		cmocka_unit_test(test_refused_encoding),   cmocka_unit_test(test_streams_cut_anywhere),
 		cmocka_unit_test(test_ends_of_memory),	   cmocka_unit_test(test_sync),
 		cmocka_unit_test(test_sync_in_pieces),	   cmocka_unit_test(test_offsets),

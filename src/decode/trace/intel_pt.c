@@ -3,9 +3,9 @@
  * Packets of Intel PT, out of a stream of bytes.
  *
  * The first byte tells most: a table of 256 rows says type and size, and what has to be done with the up to 8 bytes that
- * follow, so that the packets that are nearly all of a trace (TNT, TIP, FUP, MTC, CYC, TSC, PAD) are read without a
- * decision that depends on which of them it is; a branch that is not foreseen costs more than such a packet. The other
- * packets, those that are near to the end of a piece, and all inside of a block go through one(), which checks everything.
+ * follow, so that the packets that are nearly all of a trace (TNT, TIP, FUP, MTC, CYC, TSC, PAD) need no branch but one: whether
+ * the byte is all, which it mostly is. A branch that is not foreseen costs more than such a packet. The other packets, those
+ * that are near to the end of a piece, and all inside of a block go through one(), which checks everything.
  *
  * An address is what is in the packet and the rest of the address before (LastIP), which a PSB sets to 0. A byte that ends
  * in 100 is an item inside a block (BBP ... BEP) and a TNT outside: nothing but what came before tells them apart. A block
@@ -391,8 +391,8 @@ static int refuse(const struct perfev_pt_decoder *d, enum verdict verdict, const
 				 "cannot decode Intel PT at 0x%" PRIx64 ": no packet begins with %02x %02x; go on at the next PSB",
 				 offset, at[0], there > 1 ? at[1] : 0);
 	return error_set(err, -EINVAL, PERFEV_WHY_CORRUPT, offset,
-			 "cannot decode Intel PT at 0x%" PRIx64 ": a packet that begins with %02x %02x and has a payload that cannot be; "
-			 "go on at the next PSB",
+			 "cannot decode Intel PT at 0x%" PRIx64 ": a packet that begins with %02x %02x has a payload that cannot "
+			 "be; go on at the next PSB",
 			 offset, at[0], there > 1 ? at[1] : 0);
 }
 
