@@ -17,6 +17,7 @@ struct ring {
 	uint32_t number;
 	uint64_t lost_said;    /* summed over LOST records */
 	uint64_t lost_samples; /* over LOST_SAMPLES records */
+	bool given_up;	       /* all its descriptors had hung up: nobody is woken for it */
 	bool backward;	       /* the kernel writes over what is old, from the end to the beginning */
 };
 

@@ -291,9 +291,29 @@ void perfev_sampler_close(struct perfev_sampler *sampler)
 	free(sampler);
 }
 
+/* A pinned event that did not fit hangs up like one whose task has ended, but starting it may bring it back. */
+static void poll_again(struct perfev_sampler *sampler)
+{
+	const struct members *m = &sampler->members;
+	size_t row;
+
+	for (row = 0; row < m->plan.count; row++) {
+		struct ring *ring = &sampler->rings[m->plan.rows[row].ring];
+
+		if (!ring->given_up || m->fds[row] < 0 || sys_epoll_add(sampler->epoll_fd, m->fds[row], ring->number) < 0)
+			continue;
+		ring->given_up = false;
+		sampler->polled[ring->number] = (int)row;
+		sampler->live++;
+	}
+}
+
 int perfev_sampler_start(struct perfev_sampler *sampler, struct perfev_error *err)
 {
-	return members_control(&sampler->members, PERF_EVENT_IOC_ENABLE, "start", err);
+	int r = members_control(&sampler->members, PERF_EVENT_IOC_ENABLE, "start", err);
+
+	poll_again(sampler);
+	return r;
 }
 
 int perfev_sampler_stop(struct perfev_sampler *sampler, struct perfev_error *err)
@@ -328,6 +348,7 @@ static void poll_next_one(struct perfev_sampler *sampler, uint32_t number)
 			return;
 		}
 	}
+	sampler->rings[number].given_up = true;
 	sampler->live--;
 }
 

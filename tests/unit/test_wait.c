@@ -185,6 +185,22 @@ static void test_the_last_one_wakes(void **state)
 }
 
 /* In another order: the one that is polled lives longest, or ends first. */
+/* What hung up because it did not fit comes back when it is started again. */
+static void test_started_again(void **state)
+{
+	(void)state;
+	assert_works(open_with("cycles", perfev_on_cpu(2), PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP, NULL));
+	nth(0)->hung_up = true;
+	assert_int_equal(perfev_sampler_wait(sampler, -1, &err), 0);
+	assert_true(perfev_sampler_ended(sampler));
+	nth(0)->hung_up = false;
+	assert_works(perfev_sampler_start(sampler, &err));
+	assert_false(perfev_sampler_ended(sampler));
+	write_sample(nth(0), 9);
+	assert_int_equal(perfev_sampler_wait(sampler, -1, &err), 1);
+	expect_sample(9, 0, 0);
+}
+
 static void test_tasks_end_backwards(void **state)
 {
 	int i;
@@ -279,6 +295,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_wake_ups_for_nothing, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_tasks_end, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_the_last_one_wakes, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_started_again, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_tasks_end_backwards, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_losses, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_losses_of_old_kernels, setup, teardown),
