@@ -79,7 +79,8 @@ PERFEV_API int perfev_sampler_resume(struct perfev_sampler *sampler, struct perf
 
 /*
  * perfev_sampler_wait() - sleep until there are records
- * Looks at the rings before it sleeps. @timeout_ms: -1 is no limit, 0 does not sleep.
+ * Looks at the rings before it sleeps, and again when the time is over, so that records below the mark are not
+ * left behind: with timeout 0 it is what others call flush. @timeout_ms: -1 is no limit, 0 does not sleep.
  * Return: 1 there are records; 0 the time is over, or every target has ended and all has been read
  * (perfev_sampler_ended() tells); -EINTR a signal came; another negative errno.
  */
