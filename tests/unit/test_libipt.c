@@ -301,7 +301,7 @@ static size_t changed_packets(uint8_t *to, size_t room)
 {
 	struct perfev_pt_packet packet;
 	struct perfev_pt_decoder decoder;
-	uint8_t bytes[32];
+	uint8_t bytes[32] = {0}; /* what is behind the random ones is decoded too */
 	size_t size = 0, changes;
 	int n;
 
