@@ -284,11 +284,11 @@ static int check_group(const struct fake_event *event)
 
 static int set_output(struct fake_event *event, int target_fd)
 {
-	const struct fake_event *target = fake_event_of(target_fd);
+	struct fake_event *target = fake_event_of(target_fd);
 
 	if (!target)
 		return -EBADF;
-	if (!target->page || event->page || target == event || event->cpu != target->cpu ||
+	if (!ring_owner(target) || event->page || target == event || event->cpu != target->cpu ||
 	    (event->cpu == -1 && event->pid != target->pid) ||
 	    event->attr.use_clockid != target->attr.use_clockid)
 		return -EINVAL;
