@@ -59,6 +59,7 @@ PERFEV_API int perfev_sampler_open(struct perfev_sampler **ret,
 				   const struct perfev_event *const *events, size_t count,
 				   struct perfev_target on, const struct perfev_sampler_opts *opts,
 				   struct perfev_error *err);
+/* perfev_sampler_close() - also in a child made by fork(2), which has no rings and may do nothing else with it */
 PERFEV_API void perfev_sampler_close(struct perfev_sampler *sampler);
 
 /* perfev_sampler_start(), perfev_sampler_stop() - all events on; all off. Return: 0, a negative errno. */

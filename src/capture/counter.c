@@ -24,7 +24,7 @@ int counter_check(const struct perfev_event *event, const struct perfev_target *
 		  struct perfev_error *err)
 {
 	bool one = on->id_count == 0 && on->cpu_count == 0 && on->kind != PERFEV_TARGET_PROCESS;
-	int r = plan_check_cpus(event->name, on, err);
+	int r = plan_check_target(event->name, on, err);
 
 	if (r < 0)
 		return r;
