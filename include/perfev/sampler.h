@@ -52,7 +52,8 @@ struct perfev_sampler;
  * bound to no CPU.
  *
  * Return: 0; -EINVAL also for an event that would never write a record, as it has neither a period nor a
- * frequency, whose samples are larger than a ring, or whose ring would be full before anybody is woken; a negative errno.
+ * frequency (of a group one member must, with S the leader), whose samples are larger than a ring, or whose ring would be
+ * full before anybody is woken; a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_sampler_open(struct perfev_sampler **ret,
