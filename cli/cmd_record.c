@@ -318,8 +318,9 @@ static void hurry_no_more(struct record_work *work)
 {
 	const struct sched_param none = {.sched_priority = 0};
 
-	if (work->has_priority)
-		sched_setscheduler(0, work->policy, &none);
+	/* without CAP_SYS_NICE the flag cannot be taken back: it means nothing now */
+	if (work->has_priority && sched_setscheduler(0, work->policy, &none) < 0)
+		sched_setscheduler(0, work->policy | SCHED_RESET_ON_FORK, &none);
 	work->has_priority = false;
 }
 

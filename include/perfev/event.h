@@ -55,7 +55,8 @@ PERFEV_API int perfev_event_parse(struct perfev_event **ret, const char *text,
 /*
  * perfev_event_new() - an event from an attr
  * @name: what to call it; copied. @attr: read by its size; copied.
- * Return: 0; -E2BIG when a byte is set that this library's attr does not have; -ENOMEM.
+ * Return: 0; -E2BIG when a byte is set that this library's attr does not have; -EINVAL for a size that no attr has:
+ * below 64 (0 means 64), above 4096; -ENOMEM.
  */
 PERFEV_API int perfev_event_new(struct perfev_event **ret, const char *name,
 				const struct perf_event_attr *attr, struct perfev_error *err);

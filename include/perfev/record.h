@@ -165,7 +165,7 @@ struct perfev_value {
  * perfev_values_decode() - counts as read(2) gives them, of any attr.read_format
  * @swapped: the bytes are of a machine of the other byte order.
  * Views in @ret are of @bytes.
- * Return: how many bytes they took; -EINVAL when there are too few.
+ * Return: how many bytes they took; -EINVAL when there are too few, or for a bit of @read_format that is not known.
  * Since: 0.1
  */
 PERFEV_API int perfev_values_decode(struct perfev_values *ret, struct perfev_bytes bytes,

@@ -116,6 +116,7 @@ PERFEV_API void perfev_regions_clear(struct perfev_regions *regions);
 
 /*
  * perfev_regions_text(), perfev_regions_json() - all results, as a table for people, as one JSON document
+ * Names are shown on one line, with ? for controls; in the JSON with U+FFFD for each byte that is no UTF-8.
  * Return: 0; what the sink returned.
  */
 PERFEV_API int perfev_regions_text(const struct perfev_regions *regions, struct perfev_sink sink);

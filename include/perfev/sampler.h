@@ -52,13 +52,15 @@ struct perfev_sampler;
  * bound to no CPU.
  *
  * Return: 0; -EINVAL also for an event that would never write a record, as it has neither a period nor a
- * frequency, whose samples are larger than a ring, or whose ring would be full before anybody is woken; a negative errno.
+ * frequency (of a group one member must, with S the leader), whose samples are larger than a ring, or whose ring would be
+ * full before anybody is woken; a negative errno.
  * Since: 0.1
  */
 PERFEV_API int perfev_sampler_open(struct perfev_sampler **ret,
 				   const struct perfev_event *const *events, size_t count,
 				   struct perfev_target on, const struct perfev_sampler_opts *opts,
 				   struct perfev_error *err);
+/* perfev_sampler_close() - also in a child made by fork(2), which has no rings and may do nothing else with it */
 PERFEV_API void perfev_sampler_close(struct perfev_sampler *sampler);
 
 /* perfev_sampler_start(), perfev_sampler_stop() - all events on; all off. Return: 0, a negative errno. */

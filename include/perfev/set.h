@@ -19,8 +19,8 @@ struct perfev_set;
 
 /*
  * perfev_set_open() - open all events on a target
- * One descriptor for each event, thread and CPU that the target takes. Threads of a process are
- * looked up until no new one appears; those started later are counted when attr.inherit is set.
+ * One descriptor for each event, thread and CPU that the target takes; none for tools (PERFEV_TOOL_...), so that
+ * the first event behind one leads their group. Threads of a process are looked up until no new one appears; those started later are counted when attr.inherit is set.
  * Return: 0; a negative errno when an event cannot be opened, or, with opts.partial, when none can.
  * Since: 0.1
  */

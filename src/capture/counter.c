@@ -24,7 +24,7 @@ int counter_check(const struct perfev_event *event, const struct perfev_target *
 		  struct perfev_error *err)
 {
 	bool one = on->id_count == 0 && on->cpu_count == 0 && on->kind != PERFEV_TARGET_PROCESS;
-	int r = plan_check_cpus(event->name, on, err);
+	int r = plan_check_target(event->name, on, err);
 
 	if (r < 0)
 		return r;
@@ -65,6 +65,7 @@ static struct perfev_counter *new_paged(void)
 		return NULL;
 	counter = (void *)((char *)pages + page - sizeof(*counter));
 	counter->pages = pages;
+	counter->pid = sys_pid();
 	return counter;
 }
 
@@ -157,12 +158,12 @@ int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *
 	return r < 0 ? r : counter_open(ret, event, 0, -1, &on, &full, err);
 }
 
-/* All but the descriptor. */
+/* All but the descriptor. In a child there may be something else in the place of the page that it has not. */
 static void forget(struct perfev_counter *counter)
 {
 	perfev_event_free(counter->event);
 	if (counter->pages)
-		sys_munmap(counter->pages, 2 * sys_page_size());
+		sys_munmap(counter->pages, (counter->pid == sys_pid() ? 2 : 1) * sys_page_size());
 	else
 		free(counter);
 }

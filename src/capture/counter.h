@@ -18,6 +18,7 @@ struct perfev_counter {
 	int fd;
 	int page_code; /* why it was not mapped: a negative errno, or 0 */
 	void *pages;   /* where it is a struct counter_paged, which ends with them */
+	int pid;       /* that has mapped: a child made by fork(2) has the first of the two only */
 	uint32_t dropped;
 	struct perfev_target on;
 	bool bound;	/* of a task, on one CPU */

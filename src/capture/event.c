@@ -5,6 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "decode/attr_json.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,10 @@ static int check_attr(const char *name, const struct perf_event_attr *attr, stru
 	const unsigned char *bytes = (const unsigned char *)attr;
 	uint32_t i;
 
+	if (attr->size > ATTR_BYTES_MAX || (attr->size && attr->size < PERF_ATTR_SIZE_VER0))
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot make event %.100s: the size of its attr is %u, and has to be 0 or from %d to %d",
+				 name, attr->size, PERF_ATTR_SIZE_VER0, ATTR_BYTES_MAX);
 	for (i = sizeof(*attr); i < attr->size; i++)
 		if (bytes[i])
 			return error_set(err, -E2BIG, PERFEV_WHY_OPTIONS, i,
@@ -82,9 +87,10 @@ int perfev_event_new(struct perfev_event **ret, const char *name,
 {
 	uint32_t size = attr->size ? attr->size : PERF_ATTR_SIZE_VER0;
 	struct perfev_event *event;
+	int r = check_attr(name, attr, err);
 
-	if (check_attr(name, attr, err) < 0)
-		return -E2BIG;
+	if (r < 0)
+		return r;
 	event = event_blank();
 	if (!event)
 		return error_memory(err);

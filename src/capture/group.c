@@ -81,6 +81,9 @@ static int open_member(struct perfev_group *group, struct group_member *member,
 		return r;
 	}
 	member->counter->member = true;
+	/* others follow the leader: whose ring it is may be closed by then */
+	if (leads && group->opts.output)
+		group->opts.output = member->counter;
 	member->hidden = reading_is_hidden(&member->counter->attr);
 	group->hides |= member->hidden;
 	return 0;

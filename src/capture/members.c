@@ -21,6 +21,25 @@
 #define TRIES_MAX 5
 #define BROKEN	  1 /* a weak group was broken up: everything is to be opened again */
 
+/* A tool is opened nowhere: the first event behind it leads its group, and begins when that would. */
+static void pass_tools(struct members *members)
+{
+	size_t i, k;
+
+	for (i = 0; i < members->count; i++) {
+		size_t leader = members->leaders[i];
+		const struct member *first = &members->items[leader];
+
+		if (!first->event->tool || members->items[i].event->tool)
+			continue;
+		members->items[i].attr.disabled = first->attr.disabled;
+		members->items[i].attr.enable_on_exec = first->attr.enable_on_exec;
+		for (k = i; k < members->count; k++)
+			if (members->leaders[k] == leader && !members->items[k].event->tool)
+				members->leaders[k] = i;
+	}
+}
+
 int members_init(struct members *ret, const struct perfev_event *const *events,
 		 const size_t *leaders, size_t count, struct perfev_error *err)
 {
@@ -49,10 +68,11 @@ int members_init(struct members *ret, const struct perfev_event *const *events,
 					 "cannot open %.100s: event %zu cannot lead its group; a leader "
 					 "stands before its group, and leads itself",
 					 member->name, ret->leaders[i]);
-		/* only leaders are started: what is off by itself would never count */
-		if (ret->leaders[i] != i)
-			member->attr.disabled = 0;
 	}
+	pass_tools(ret);
+	for (i = 0; i < count; i++) /* only leaders are started: what is off by itself would never count */
+		if (ret->leaders[i] != i)
+			ret->items[i].attr.disabled = 0;
 	return 0;
 }
 

@@ -108,13 +108,18 @@ int plan_check_task(const char *what, int32_t tid, struct perfev_error *err)
 			 what, tid);
 }
 
-int plan_check_cpus(const char *what, const struct perfev_target *on, struct perfev_error *err)
+int plan_check_target(const char *what, const struct perfev_target *on, struct perfev_error *err)
 {
 	bool none = !on->cpu_count && on->cpu < -1;
 	size_t i;
 
 	for (i = 0; i < on->cpu_count; i++)
 		none |= on->cpus[i] < 0;
+	if (on->kind == PERFEV_TARGET_CGROUP && on->id < 0) /* the kernel would say nothing but EINVAL */
+		return error_set(err, -EBADF, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot open %.100s on a cgroup: %d is no descriptor; open a folder under "
+				 "/sys/fs/cgroup",
+				 what, on->id);
 	if (!none)
 		return 0;
 	return error_set(err, -ENODEV, PERFEV_WHY_NO_CPU, ERROR_NOWHERE,
@@ -311,7 +316,7 @@ int plan_make(struct plan *ret, const struct plan_events *events, struct perfev_
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
-	r = plan_check_cpus(events->items[0].event->name, &on, err);
+	r = plan_check_target(events->items[0].event->name, &on, err);
 	if (r == 0)
 		r = choose_ids(ret, events, &on, &axes, err);
 	if (r == 0)

@@ -49,8 +49,8 @@ void plan_free(struct plan *plan);
 
 /* plan_check_task() - a negative number is no thread; -1 would mean every one to the kernel */
 int plan_check_task(const char *what, int32_t tid, struct perfev_error *err);
-/* plan_check_cpus() - the same of the target's CPUs, but for the -1 that stands alone */
-int plan_check_cpus(const char *what, const struct perfev_target *on, struct perfev_error *err);
+/* plan_check_target() - the same of its CPUs, but for the -1 that stands alone, and of its cgroup */
+int plan_check_target(const char *what, const struct perfev_target *on, struct perfev_error *err);
 
 /* plan_is_stale() - the target's processes have threads that the plan does not know. */
 bool plan_is_stale(const struct plan *plan, struct perfev_target on);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/formula.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -187,6 +188,30 @@ static void put_real(struct printer *p, const char *format, double value)
 	put_bytes(p, plain, n);
 }
 
+/* The bytes of a control, of which U+0080 to U+009F have two; 0 for what is none. */
+static size_t control_length(const char *text)
+{
+	unsigned char c = (unsigned char)text[0];
+
+	if (c == 0xc2 && (unsigned char)text[1] >= 0x80 && (unsigned char)text[1] < 0xa0)
+		return 2;
+	return (c && c < 0x20) || c == 0x7f;
+}
+
+/* Of one line, and nothing in it steers a terminal. */
+static void put_name(struct printer *p, const char *name)
+{
+	size_t n, control;
+
+	for (; *name; name += n + control) {
+		for (n = 0; name[n] && !control_length(name + n);)
+			n++;
+		put_bytes(p, name, n);
+		control = control_length(name + n);
+		put_bytes(p, "?", control ? 1 : 0);
+	}
+}
+
 static const char *const status_names[] = {
 	[PERFEV_COUNTED] = "counted",	[PERFEV_NOT_COUNTED] = "not-counted",
 	[PERFEV_ERROR_STATE] = "error", [PERFEV_GONE] = "gone",
@@ -198,13 +223,16 @@ static void text_value(struct printer *p, const struct perfev_region_value *valu
 	char count[64];
 
 	if (value->status != PERFEV_COUNTED) {
-		put(p, "%22s %16s  %s\n", status_names[value->status], "", value->event);
+		put(p, "%22s %16s  ", status_names[value->status], "");
+		put_name(p, value->event);
+		put(p, "\n");
 		return;
 	}
 	snprintf(count, sizeof(count), "%.2f", value->per_iteration);
 	put(p, "%22" PRIu64 " %*s", value->count, strlen(count) < 16 ? 16 - (int)strlen(count) : 0, "");
 	put_real(p, "%.2f", value->per_iteration);
-	put(p, "  %s", value->event);
+	put(p, "  ");
+	put_name(p, value->event);
 	if (value->share < 1) {
 		put(p, "  (");
 		put_real(p, "%.1f", value->share * 100);
@@ -223,8 +251,9 @@ int perfev_regions_text(const struct perfev_regions *regions, struct perfev_sink
 	size_t i, k;
 
 	for (i = 0; perfev_region_at(regions, i, &info); i++) {
-		put(&p, "%s%*s%s: %" PRIu64 " %s", i ? "\n" : "", (int)(2 * (info.depth < 32 ? info.depth : 32)), "",
-		    info.name, info.entries, info.entries == 1 ? "time" : "times");
+		put(&p, "%s%*s", i ? "\n" : "", (int)(2 * (info.depth < 32 ? info.depth : 32)), "");
+		put_name(&p, info.name);
+		put(&p, ": %" PRIu64 " %s", info.entries, info.entries == 1 ? "time" : "times");
 		if (info.iterations != info.entries)
 			put(&p, ", %" PRIu64 " iterations", info.iterations);
 		put(&p, "\n%22s %16s\n", "count", info.iterations == info.entries ? "each time" : "an iteration");
@@ -232,24 +261,31 @@ int perfev_regions_text(const struct perfev_regions *regions, struct perfev_sink
 			text_value(&p, &value);
 	}
 	for (k = 0; k < regions->count; k++)
-		if (regions->all[k].group < 0)
-			put(&p, "%s: %s\n", regions->all[k].name, regions->all[k].error.text);
+		if (regions->all[k].group < 0) {
+			put_name(&p, regions->all[k].name);
+			put(&p, ": %s\n", regions->all[k].error.text);
+		}
 	return p.failed;
 }
 
-/* Bytes above 0x7f are taken as the UTF-8 that the caller gave. */
+/* What is no UTF-8 is told by U+FFFD, one a byte. */
 static void json_string(struct printer *p, const char *text)
 {
+	size_t n;
+
 	put_bytes(p, "\"", 1);
-	for (; *text; text++) {
+	for (; *text; text += n ? n : 1) {
 		unsigned char c = (unsigned char)*text;
 
-		if (c == '"' || c == '\\')
+		n = utf8_length(text);
+		if (!n)
+			put(p, "\\ufffd");
+		else if (c == '"' || c == '\\')
 			put(p, "\\%c", c);
 		else if (c < 0x20 || c == 0x7f)
 			put(p, "\\u%04x", c);
 		else
-			put_bytes(p, text, 1);
+			put_bytes(p, text, n);
 	}
 	put_bytes(p, "\"", 1);
 }

@@ -63,13 +63,19 @@ int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number, bool ba
 		return r;
 	}
 	ring->mapped = page_size + (size_t)bytes;
+	ring->pid = sys_pid();
 	ring->backward = backward;
 	return 0;
 }
 
+bool ring_is_here(const struct ring *ring)
+{
+	return ring->mapped && ring->pid == sys_pid();
+}
+
 void ring_unmap(struct ring *ring)
 {
-	if (ring->mapped)
+	if (ring_is_here(ring))
 		sys_munmap(ring->page, ring->mapped);
 	free(ring->bounce);
 	memset(ring, 0, sizeof(*ring));

@@ -14,6 +14,7 @@ struct ring {
 	uint64_t given; /* up to here the kernel has them back */
 	unsigned char *bounce; /* 64 KiB: the record that straddles the end */
 	size_t mapped;	       /* bytes */
+	int pid;	       /* that has mapped it */
 	uint32_t number;
 	uint64_t lost_said;    /* summed over LOST records */
 	uint64_t lost_samples; /* over LOST_SAMPLES records */
@@ -28,6 +29,8 @@ int ring_map(struct ring *ring, int fd, uint64_t bytes, uint32_t number, bool ba
 int ring_attach(struct ring *ring, struct perf_event_mmap_page *page, const void *data,
 		uint64_t bytes, uint32_t number);
 void ring_unmap(struct ring *ring);
+/* ring_is_here() - a child made by fork(2) has none of its parent's rings, and perhaps something else in their place */
+bool ring_is_here(const struct ring *ring);
 
 /* ring_begin() - a pass: what is there now. Returns whether there is anything. A backward ring must be
  * paused until the pass has ended: the newest record comes first, and what was written over in part ends it. */

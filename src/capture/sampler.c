@@ -236,6 +236,7 @@ static int build(struct perfev_sampler *sampler, const struct perfev_event *cons
 	if (r < 0)
 		return r;
 	sampler->backward = opts->overwrite;
+	sampler->apart = opts->apart;
 	r = sampler_attrs_prepare(sampler, err);
 	if (r == 0)
 		r = open_rings(sampler, events, on, opts, err);

@@ -17,6 +17,7 @@ struct perfev_sampler {
 	int epoll_fd;
 	uint32_t live;	  /* rings that may still get records */
 	bool backward;	  /* rings that are written over */
+	bool apart;	  /* each event has its own */
 	bool paused;
 	uint32_t current; /* ring of the pass */
 	bool in_ring;	  /* the pass has begun this ring */

@@ -12,6 +12,8 @@
 
 #include <errno.h>
 
+#define SAMPLE_MAX 65528 /* bytes of the largest record */
+
 /* What the sampler adds to the attrs; sampler.h says it. */
 static void complete_attrs(struct perfev_sampler *sampler)
 {
@@ -39,11 +41,24 @@ static void complete_attrs(struct perfev_sampler *sampler)
 static bool writes(const struct perf_event_attr *attr)
 {
 	bool on_its_own = attr->type > PERF_TYPE_BREAKPOINT || attr->inherit_stat ||
-			  (attr->type == PERF_TYPE_SOFTWARE && attr->config >= PERF_COUNT_SW_DUMMY);
+			  (attr->type == PERF_TYPE_SOFTWARE && attr->config >= PERF_COUNT_SW_DUMMY &&
+			   attr->config != PERF_COUNT_SW_CGROUP_SWITCHES);
 
 	return on_its_own || attr->sample_period || attr->mmap || attr->mmap_data || attr->mmap2 || attr->comm ||
 	       attr->task || attr->context_switch || attr->namespaces || attr->ksymbol || attr->bpf_event ||
 	       attr->cgroup || attr->text_poke;
+}
+
+/* A leader may count only, for the samples of another of its group; but with S it is the one that samples. */
+static bool group_writes(const struct members *members, size_t leader)
+{
+	bool alone = members->items[leader].event->flags & PERFEV_EVENT_READ_GROUP;
+	size_t i;
+
+	for (i = leader; i < members->count; i++)
+		if (members->leaders[i] == leader && writes(&members->items[i].attr) && (i == leader || !alone))
+			return true;
+	return false;
 }
 
 /* No period is how one asks for counting; a sampler of that would wait for ever. */
@@ -52,7 +67,7 @@ static int refuse_silence(const struct members *members, struct perfev_error *er
 	size_t i;
 
 	for (i = 0; i < members->count; i++)
-		if (members->leaders[i] == i && !writes(&members->items[i].attr))
+		if (members->leaders[i] == i && !group_writes(members, i))
 			return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 					 "cannot sample %.100s: its attr has neither a period nor a frequency, and "
 					 "asks for no other records; set attr.sample_period, or attr.freq and "
@@ -95,19 +110,22 @@ int sampler_attrs_prepare(struct perfev_sampler *sampler, struct perfev_error *e
 	return 0;
 }
 
-/* The least that a sample of a user's code has: a word for each field, and its stack. */
+/* The least that a sample of a user's code has: a word for each field, and its stack, of which the kernel takes less
+ * when the record would not fit 16 bits. */
 static uint64_t smallest_sample(const struct perf_event_attr *attr)
 {
 	uint64_t size = sizeof(struct perf_event_header), bits;
 
 	for (bits = attr->sample_type; bits; bits &= bits - 1)
 		size += 8;
-	return size + (attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0);
+	size += attr->sample_type & PERF_SAMPLE_STACK_USER ? attr->sample_stack_user : 0;
+	return size < SAMPLE_MAX ? size : SAMPLE_MAX;
 }
 
 /* A sample as large as the ring never has room. A ring that is full before its reader is woken stays full; where
- * wakeup_events says when, the kernel also wakes at half of the ring. */
-static int refuse_deafness(const struct member *member, uint64_t ring_bytes, struct perfev_error *err)
+ * wakeup_events says when, the kernel also wakes at half of the ring. A ring has the mark of the event that mapped it:
+ * those of others mean nothing. */
+static int refuse_deafness(const struct member *member, uint64_t ring_bytes, bool has_ring, struct perfev_error *err)
 {
 	const struct perf_event_attr *attr = &member->attr;
 	uint64_t size = attr->sample_period ? smallest_sample(attr) : sizeof(struct perf_event_header);
@@ -118,7 +136,7 @@ static int refuse_deafness(const struct member *member, uint64_t ring_bytes, str
 				 "cannot sample %.100s: its samples have %llu bytes or more, and never fit into a ring of "
 				 "%llu; ask for larger rings, or for less of the stack",
 				 member->name, (unsigned long long)size, (unsigned long long)ring_bytes);
-	if (attr->watermark && attr->wakeup_watermark >= full)
+	if (has_ring && attr->watermark && attr->wakeup_watermark >= full)
 		return error_set(err, -EINVAL, PERFEV_WHY_COMBINATION, ERROR_NOWHERE,
 				 "cannot sample %.100s: nobody is woken before its ring has more than %u bytes "
 				 "(wakeup_watermark), and it is full with %llu; ask for larger rings, or for a lower mark",
@@ -142,7 +160,7 @@ int sampler_attrs_mark(struct perfev_sampler *sampler, const struct perfev_event
 			attr->wakeup_watermark = mark > UINT32_MAX ? UINT32_MAX : (uint32_t)mark;
 		}
 		if (!sampler->backward)
-			r = refuse_deafness(&sampler->members.items[i], ring_bytes, err);
+			r = refuse_deafness(&sampler->members.items[i], ring_bytes, i == 0 || sampler->apart, err);
 	}
 	return r;
 }

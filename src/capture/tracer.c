@@ -54,7 +54,7 @@ static void unmap_areas(struct perfev_tracer *tracer)
 	uint32_t i;
 
 	for (i = 0; tracer->areas && i < tracer->sampler->ring_count; i++)
-		if (tracer->areas[i].data)
+		if (tracer->areas[i].data && ring_is_here(&tracer->sampler->rings[i]))
 			sys_munmap((void *)(uintptr_t)tracer->areas[i].data, (size_t)tracer->aux_bytes);
 	free(tracer->areas);
 	tracer->areas = NULL;

@@ -115,8 +115,14 @@ size_t values_decode(struct perfev_values *ret, struct perfev_bytes bytes, bool 
 int perfev_values_decode(struct perfev_values *ret, struct perfev_bytes bytes, uint64_t read_format,
 			 bool swapped, struct perfev_error *err)
 {
-	size_t used = values_decode(ret, bytes, swapped, read_format);
+	size_t used;
 
+	if (read_format & ~READ_FORMAT_KNOWN)
+		return error_set(err, -EINVAL, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
+				 "cannot decode counts: read_format 0x%llx has bits that this library does not know; "
+				 "update the library",
+				 (unsigned long long)read_format);
+	used = values_decode(ret, bytes, swapped, read_format);
 	if (used && used <= INT32_MAX)
 		return (int)used;
 	return error_set(err, -EINVAL, PERFEV_WHY_TRUNCATED, bytes.size,

@@ -111,7 +111,17 @@ int sys_pages(void **ret, size_t size)
 
 int sys_mmap_over(void *at, size_t size, int fd)
 {
-	return mmap(at, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ? -errno : 0;
+	void *first = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+	int r;
+
+	if (first == MAP_FAILED)
+		return -errno;
+	/* with MAP_FIXED, what is there would be gone before the event refuses: a hole that others map into */
+	if (mremap(first, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED)
+		return 0;
+	r = -errno;
+	munmap(first, size);
+	return r;
 }
 
 int sys_munmap(void *at, size_t size)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel for tests. Descriptors: events from 1000 on, files from 100000 on, one epoll set. */
+/* The kernel for tests. Descriptors: events from 1000 on, files (files.c) from 100000 on, one epoll set. */
 #include "kernel.h"
-
-#include "base/hash.h"
+#include "files.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,29 +9,12 @@
 #include <string.h>
 
 #define EVENT_FD  1000
-#define FILE_FD	  100000
 #define EPOLL_FD  99999
 #define COPY_FD	  200000 /* of descriptors that are nothing here: cgroups */
-#define FILES_MAX 2048
 #define POLLS_MAX 4096
 
 const bool sys_is_real = false;
 struct fake fake;
-
-static struct file {
-	char path[200];
-	char *text; /* NULL: error */
-	int error;
-	uint32_t uid;
-	bool used;
-} files[FILES_MAX];
-static uint64_t hashes[FILES_MAX]; /* of their paths: whole machines are looked up here */
-
-static struct {
-	const struct file *file;
-	size_t at;
-	bool open;
-} open_files[64];
 
 static struct {
 	int fd;
@@ -51,10 +33,7 @@ void fake_reset(void)
 		if (fake.events[i].aux_mapped)
 			free(fake.events[i].ring.aux);
 	}
-	for (i = 0; i < FILES_MAX; i++)
-		free(files[i].text);
-	memset(files, 0, sizeof(files));
-	memset(open_files, 0, sizeof(open_files));
+	files_forget();
 	memset(&fake, 0, sizeof(fake));
 	poll_count = 0;
 	fake.uid = 1000;
@@ -62,84 +41,6 @@ void fake_reset(void)
 	fake.files_soft = 1024;
 	fake.files_hard = 4096;
 	fake.memlock_soft = fake.memlock_hard = 65536;
-}
-
-static struct file *find_file(const char *path)
-{
-	uint64_t hash = hash_bytes(path, strlen(path));
-	int i;
-
-	for (i = 0; i < FILES_MAX; i++)
-		if (hashes[i] == hash && files[i].used && !strcmp(files[i].path, path))
-			return &files[i];
-	return NULL;
-}
-
-static struct file *make_file(const char *path)
-{
-	struct file *file = find_file(path);
-	int i;
-
-	for (i = 0; !file && i < FILES_MAX; i++)
-		if (!files[i].used)
-			file = &files[i];
-	if (!file || strlen(path) >= sizeof(file->path))
-		abort();
-	free(file->text);
-	memset(file, 0, sizeof(*file));
-	file->used = true;
-	strcpy(file->path, path);
-	hashes[file - files] = hash_bytes(path, strlen(path));
-	return file;
-}
-
-void fake_file(const char *path, const char *text)
-{
-	make_file(path)->text = strdup(text);
-}
-
-void fake_error(const char *path, int error)
-{
-	make_file(path)->error = error;
-}
-
-void fake_remove(const char *path)
-{
-	struct file *file = find_file(path);
-
-	if (!file)
-		return;
-	free(file->text);
-	memset(file, 0, sizeof(*file));
-}
-
-void fake_owner(const char *path, uint32_t uid)
-{
-	struct file *file = find_file(path);
-
-	if (!file)
-		file = make_file(path);
-	file->uid = uid;
-}
-
-void fake_process(int pid, int parent, const char *name, const char *threads)
-{
-	char path[64], text[256];
-	const char *at = threads;
-	int tid, n;
-
-	while (sscanf(at, "%d%n", &tid, &n) == 1) {
-		at += n;
-		snprintf(path, sizeof(path), "/proc/%d/comm", tid);
-		snprintf(text, sizeof(text), "%s\n", name);
-		fake_file(path, text);
-		snprintf(path, sizeof(path), "/proc/%d/status", tid);
-		snprintf(text, sizeof(text), "Name:\t%s\nTgid:\t%d\nPid:\t%d\nPPid:\t%d\n", name,
-			 pid, tid, parent);
-		fake_file(path, text);
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
-		fake_file(path, name);
-	}
 }
 
 int fake_left(void)
@@ -284,11 +185,11 @@ static int check_group(const struct fake_event *event)
 
 static int set_output(struct fake_event *event, int target_fd)
 {
-	const struct fake_event *target = fake_event_of(target_fd);
+	struct fake_event *target = fake_event_of(target_fd);
 
 	if (!target)
 		return -EBADF;
-	if (!target->page || event->page || target == event || event->cpu != target->cpu ||
+	if (!ring_owner(target) || event->page || target == event || event->cpu != target->cpu ||
 	    (event->cpu == -1 && event->pid != target->pid) ||
 	    event->attr.use_clockid != target->attr.use_clockid)
 		return -EINVAL;
@@ -483,142 +384,6 @@ int sys_task_events(bool enable)
 	return fake.all_result;
 }
 
-/* The AUX area: what the reader wrote into the page says where and how large. */
-static int map_aux(void **ret, struct fake_event *event, size_t size, bool writable, uint64_t offset)
-{
-	const struct perf_event_mmap_page *page = event->page;
-	int r;
-
-	if (!page || !event->ring.bytes || offset != page->aux_offset || size != page->aux_size ||
-	    offset < page->data_offset + page->data_size || (offset & (FAKE_PAGE - 1)) || (size & (size - 1)) ||
-	    event->aux_mapped)
-		return -EINVAL;
-	if (!fake.aux_type || event->attr.type != fake.aux_type)
-		return -EOPNOTSUPP;
-	r = fake.on_map ? fake.on_map(event, size) : 0;
-	if (r < 0)
-		return r;
-	*ret = aligned_alloc(FAKE_PAGE, size);
-	if (!*ret)
-		return -ENOMEM;
-	memset(*ret, 0, size);
-	fake_ring_init_aux(&event->ring, *ret, size, event->attr.aux_watermark);
-	event->ring.aux_overwrite = !writable;
-	event->aux_mapped = size;
-	fake.maps++;
-	return 0;
-}
-
-/* Where wake-ups come is said by the event whose ring it is. */
-static void set_marks(struct fake_event *event)
-{
-	struct fake_ring *ring = &event->ring;
-
-	ring->backward = event->attr.write_backward;
-	if (!event->attr.watermark)
-		ring->wakeup_events = event->attr.wakeup_events;
-	else if (event->attr.wakeup_watermark)
-		ring->mark = event->attr.wakeup_watermark < ring->bytes ? event->attr.wakeup_watermark : ring->bytes;
-}
-
-/* @at: NULL where the kernel chooses. */
-static int map_event(struct fake_event *event, void *at, size_t size, bool writable)
-{
-	size_t page_size = sys_page_size(), bytes = size - page_size;
-	int r;
-
-	if (!event || event->page || event->output >= 0 || size < page_size || bytes % page_size || (bytes & (bytes - 1)) ||
-	    (event->attr.inherit && event->cpu == -1) || (bytes && writable == (bool)event->attr.write_backward))
-		return -EINVAL;
-	r = fake.on_map ? fake.on_map(event, size) : 0;
-	if (r < 0)
-		return r;
-	event->page = at ? at : aligned_alloc(FAKE_PAGE, size);
-	if (!event->page)
-		return -ENOMEM;
-	memset(event->page, 0, size);
-	fake_ring_init(&event->ring, event->page, (unsigned char *)event->page + page_size, bytes);
-	set_marks(event);
-	event->mapped = size;
-	event->page->data_offset = fake.no_data_offset ? 0 : page_size;
-	event->page->data_size = fake.no_data_offset ? 0 : bytes;
-	fake.maps++;
-	return 0;
-}
-
-int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset)
-{
-	struct fake_event *event = fake_event_of(fd);
-	int r;
-
-	if (event && offset)
-		return map_aux(ret, event, size, writable, offset);
-	r = map_event(event, NULL, size, writable);
-	if (r == 0)
-		*ret = event->page;
-	return r;
-}
-
-int sys_pages(void **ret, size_t size)
-{
-	*ret = aligned_alloc(FAKE_PAGE, size);
-	if (!*ret)
-		return -ENOMEM;
-	memset(*ret, 0, size);
-	fake.maps++;
-	return 0;
-}
-
-int sys_mmap_over(void *at, size_t size, int fd)
-{
-	return map_event(fake_event_of(fd), at, size, false);
-}
-
-/* Pages, and the events' that were put over them. */
-static int unmap_pages(char *at, size_t size)
-{
-	int i;
-
-	for (i = 0; i < fake.event_count; i++)
-		if ((char *)fake.events[i].page >= at && (char *)fake.events[i].page < at + size) {
-			fake.events[i].page = NULL;
-			fake.unmaps++;
-		}
-	fake.unmaps++;
-	free(at);
-	return 0;
-}
-
-int sys_munmap(void *at, size_t size)
-{
-	int i;
-
-	for (i = 0; i < fake.event_count; i++) {
-		struct fake_event *event = &fake.events[i];
-		bool is_aux = event->aux_mapped && event->ring.aux == at;
-
-		if (event->page != at && !is_aux)
-			continue;
-		if ((is_aux ? event->aux_mapped : event->mapped) != size)
-			abort();
-		free(at);
-		if (is_aux) {
-			event->ring.aux = NULL;
-			event->aux_mapped = 0;
-		} else {
-			event->page = event->ring.page = NULL;
-		}
-		fake.unmaps++;
-		return 0;
-	}
-	return unmap_pages(at, size);
-}
-
-size_t sys_page_size(void)
-{
-	return fake.page_size ? fake.page_size : FAKE_PAGE;
-}
-
 static size_t put_count(uint64_t *words, const struct fake_event *event, uint64_t format)
 {
 	size_t n = 0;
@@ -664,35 +429,18 @@ static ssize_t read_event(const struct fake_event *event, void *buffer, size_t s
 	return (ssize_t)(n * 8);
 }
 
-static ssize_t read_file(int fd, void *buffer, size_t size)
-{
-	size_t i = (size_t)(fd - FILE_FD), left;
-
-	if (i >= sizeof(open_files) / sizeof(open_files[0]) || !open_files[i].open)
-		return -EBADF;
-	left = strlen(open_files[i].file->text) - open_files[i].at;
-	if (size > left)
-		size = left;
-	if (fake.read_most && size > fake.read_most)
-		size = fake.read_most;
-	memcpy(buffer, open_files[i].file->text + open_files[i].at, size);
-	open_files[i].at += size;
-	return (ssize_t)size;
-}
-
 ssize_t sys_read(int fd, void *buffer, size_t size)
 {
 	const struct fake_event *event = fake_event_of(fd);
 
 	if (event && fake.on_read)
 		fake.on_read();
-	return event ? read_event(event, buffer, size) : read_file(fd, buffer, size);
+	return event ? read_event(event, buffer, size) : files_read(fd, buffer, size);
 }
 
 void sys_close(int fd)
 {
 	struct fake_event *event = fake_event_of(fd);
-	size_t i = (size_t)(fd - FILE_FD);
 
 	errno = ETIME; /* a call may: what failed before it is not to be looked up afterwards */
 	if (fd < 0)
@@ -703,9 +451,7 @@ void sys_close(int fd)
 		poll_count = 0;
 	else if (fd >= COPY_FD)
 		;
-	else if (i < sizeof(open_files) / sizeof(open_files[0]) && open_files[i].open)
-		open_files[i].open = false;
-	else
+	else if (!files_close(fd))
 		abort(); /* a descriptor that is not open, or was closed twice */
 	fake.closed++;
 }
@@ -776,149 +522,7 @@ int64_t sys_now_ms(void)
 	return fake.now_ms;
 }
 
-/* ---- files -------------------------------------------------------------------------------------------------------- */
-
-int sys_open(const char *path)
-{
-	const struct file *file = find_file(path);
-	size_t i;
-
-	if (!file)
-		return -ENOENT;
-	if (!file->text)
-		return file->error ? file->error : -EISDIR;
-	for (i = 0; i < sizeof(open_files) / sizeof(open_files[0]); i++)
-		if (!open_files[i].open) {
-			open_files[i].open = true;
-			open_files[i].file = file;
-			open_files[i].at = 0;
-			fake.opened++;
-			return FILE_FD + (int)i;
-		}
-	return -EMFILE;
-}
-
-ssize_t sys_read_text(const char *path, char *buffer, size_t size)
-{
-	int fd = sys_open(path);
-	size_t used = 0;
-	ssize_t n;
-
-	buffer[0] = 0;
-	if (fd < 0)
-		return fd;
-	while (used + 1 < size && (n = sys_read(fd, buffer + used, size - 1 - used)) > 0)
-		used += (size_t)n;
-	sys_close(fd);
-	while (used && buffer[used - 1] == '\n')
-		used--;
-	buffer[used] = 0;
-	return (ssize_t)used;
-}
-
-int sys_append_text(const char *path, const char *text)
-{
-	return fake.on_append ? fake.on_append(path, text) : -ENOENT;
-}
-
-static bool is_below(const char *path, const char *folder, const char **rest)
-{
-	size_t size = strlen(folder);
-
-	if (strncmp(path, folder, size) || path[size] != '/')
-		return false;
-	*rest = path + size + 1;
-	return true;
-}
-
-bool sys_can_read(const char *path)
-{
-	const struct file *file = find_file(path);
-	const char *rest;
-	int i;
-
-	if (file)
-		return !file->error;
-	for (i = 0; i < FILES_MAX; i++)
-		if (files[i].used && is_below(files[i].path, path, &rest))
-			return true;
-	return false;
-}
-
-struct sys_folder {
-	char names[8192];
-	char *at;
-};
-
-static void list_table(const char *path, char *to, size_t size)
-{
-	size_t used = 1;
-	int i;
-
-	strcpy(to, " ");
-	for (i = 0; i < FILES_MAX; i++) {
-		const char *rest;
-		char name[220];
-
-		if (!files[i].used || !is_below(files[i].path, path, &rest))
-			continue;
-		snprintf(name, sizeof(name), " %.*s ", (int)strcspn(rest, "/"), rest);
-		if (strstr(to, name) || used + strlen(name) >= size)
-			continue;
-		strcpy(to + used, name + 1);
-		used += strlen(name) - 1;
-	}
-}
-
-int sys_folder_open(struct sys_folder **ret, const char *path)
-{
-	const char *names = fake.on_list ? fake.on_list(path) : NULL;
-	struct sys_folder *folder;
-
-	if (!names && !sys_can_read(path))
-		return -ENOENT;
-	folder = calloc(1, sizeof(*folder));
-	if (!folder)
-		return -ENOMEM;
-	if (names)
-		snprintf(folder->names, sizeof(folder->names), "%s", names);
-	else
-		list_table(path, folder->names, sizeof(folder->names));
-	folder->at = folder->names;
-	fake.opened++;
-	*ret = folder;
-	return 0;
-}
-
-int sys_folder_next(struct sys_folder *folder, const char **ret)
-{
-	folder->at += strspn(folder->at, " ");
-	if (!*folder->at)
-		return 0;
-	*ret = folder->at;
-	folder->at += strcspn(folder->at, " ");
-	if (*folder->at)
-		*folder->at++ = 0;
-	return 1;
-}
-
-void sys_folder_close(struct sys_folder *folder)
-{
-	if (!folder)
-		return;
-	free(folder);
-	fake.closed++;
-}
-
-int sys_owner(const char *path, uint32_t *uid)
-{
-	const struct file *file = find_file(path);
-
-	if (!file)
-		return -ENOENT;
-	*uid = file->uid;
-	return 0;
-}
+/* ---- who, and how much ------------------------------------------------------------------------------------------ */
 
 int sys_uid(void)
 {

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 static struct perfev_error err;
 
@@ -226,6 +227,102 @@ static void test_output_of_another(void **state)
 	perfev_event_free(event);
 }
 
+/* ---- pages that are not there ----------------------------------------------------------------------------- */
+
+#define PAGED 500
+
+static bool is_mapped(void *at)
+{
+	unsigned char in_core;
+
+	return mincore(at, (size_t)sysconf(_SC_PAGESIZE), &in_core) == 0;
+}
+
+/* Maps what others might have mapped meanwhile, and closes the counters: how many of these mappings went too. In a
+ * child this is, so that there is no assertion. */
+static int taken_away(struct perfev_counter **counters, size_t count)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
+	void *others[2 * PAGED];
+	int taken = 0;
+
+	for (i = 0; i < 2 * PAGED; i++)
+		others[i] = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (i = 0; i < count; i++)
+		perfev_counter_close(counters[i]);
+	for (i = 0; i < 2 * PAGED; i++)
+		taken += !is_mapped(others[i]);
+	return taken < 100 ? taken : 100;
+}
+
+static size_t open_paged(struct perfev_counter **counters, size_t count)
+{
+	struct perfev_counter_opts opts = {.size = sizeof(opts), .user_read = 1};
+	struct perfev_event *event;
+	size_t n = 0;
+
+	if (perfev_event_parse(&event, "task-clock:u", &err) < 0)
+		return 0;
+	while (n < count && perfev_counter_open(&counters[n], event, perfev_on_self(), &opts, &err) == 0)
+		n++;
+	perfev_event_free(event);
+	return n;
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A child has no page of its parent's counters, and closes them all the same. */
+static void test_counters_closed_in_a_child(void **state)
+{
+	static struct perfev_counter *counters[PAGED];
+	size_t count = open_paged(counters, 20);
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(count, 20);
+	pid = fork();
+	if (!pid)
+		_exit(taken_away(counters, count));
+	assert_int_equal(status_of(pid), 0);
+	while (count)
+		perfev_counter_close(counters[--count]);
+	assert_int_equal(count_mappings("perf_event"), 0);
+}
+
+/* More pages than a user may lock: the others are counters without a page. */
+static void test_more_pages_than_may_be_locked(void **state)
+{
+	static struct perfev_counter *counters[PAGED];
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (!pid) {
+		struct rlimit none = {0, 0};
+		size_t count;
+
+		if (setrlimit(RLIMIT_MEMLOCK, &none) < 0 || (getuid() == 0 && setuid(65534) < 0))
+			_exit(101);
+		count = open_paged(counters, PAGED);
+		_exit(count ? taken_away(counters, count) : 101);
+	}
+	switch (status_of(pid)) {
+	case 0:
+		break;
+	case 101:
+		SKIP("%s", "a user without rights opens no event here");
+		break;
+	default:
+		fail_msg("mappings of others are gone");
+	}
+}
+
 static void test_descriptors_are_closed_on_exec(void **state)
 {
 	struct perfev_counter *counter = open_counter("page-faults:u");
@@ -257,6 +354,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_a_process_with_threads),
 	cmocka_unit_test(test_partial_set),
 	cmocka_unit_test(test_output_of_another),
+	cmocka_unit_test(test_counters_closed_in_a_child),
+	cmocka_unit_test(test_more_pages_than_may_be_locked),
 	cmocka_unit_test(test_descriptors_are_closed_on_exec),
 	cmocka_unit_test(test_nothing_is_left_behind),
 };

@@ -549,6 +549,11 @@ static void test_event_new(void **state)
 	newer.more[55] = 1;
 	assert_fails(perfev_event_new(&event, name, &newer.attr, &err), E2BIG);
 	assert_int_equal(err.why, PERFEV_WHY_OPTIONS);
+	/* what is no size is not believed */
+	newer.attr.size = UINT32_MAX;
+	assert_fails(perfev_event_new(&event, name, &newer.attr, &err), EINVAL);
+	newer.attr.size = 63;
+	assert_fails(perfev_event_new(&event, name, &newer.attr, &err), EINVAL);
 }
 
 static void test_events_lists(void **state)

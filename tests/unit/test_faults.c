@@ -56,6 +56,36 @@ static void test_a_sample_larger_than_the_ring(void **state)
 	assert_says("its samples have 4096 bytes or more, and never fit into a ring of 4096; ask for larger rings");
 	opts.ring_bytes = 2 * FAKE_PAGE;
 	assert_works(open_marked(0, FAKE_PAGE, &opts));
+	/* of a larger stack the kernel takes what a record has room for, which is less than 64 KiB */
+	opts.ring_bytes = 65536;
+	assert_works(open_marked(0, 65528, &opts));
+}
+
+/* A ring has the mark of the event that mapped it; those of others mean nothing. */
+static void test_the_mark_of_another(void **state)
+{
+	struct perfev_sampler_opts opts = {.size = sizeof(opts), .ring_bytes = FAKE_PAGE};
+	const struct perfev_event *list[2];
+	struct perfev_events *events;
+	int i;
+
+	(void)state;
+	assert_works(perfev_events_parse(&events, "page-faults,context-switches", &err));
+	for (i = 0; i < 2; i++) {
+		struct perf_event_attr *attr = perfev_event_attr(perfev_events_at(events, (size_t)i));
+
+		attr->sample_period = 1;
+		attr->watermark = 1;
+		attr->wakeup_watermark = i ? 2 * FAKE_PAGE : 64;
+		list[i] = perfev_events_at(events, (size_t)i);
+	}
+	assert_works(perfev_sampler_open(&sampler, list, 2, perfev_on_self(), &opts, &err));
+	perfev_sampler_close(sampler);
+	sampler = NULL;
+	opts.apart = 1;
+	assert_fails(perfev_sampler_open(&sampler, list, 2, perfev_on_self(), &opts, &err), EINVAL);
+	assert_says("nobody is woken");
+	perfev_events_free(events);
 }
 
 static int refuse_large(struct fake_event *event, size_t size)
@@ -263,6 +293,7 @@ static void test_all_ways_ask_for_the_same(void **state)
 static const struct CMUnitTest tests[] = {
 	TEST(test_a_mark_beyond_the_ring),
 	TEST(test_a_sample_larger_than_the_ring),
+	TEST(test_the_mark_of_another),
 	TEST(test_rings_that_would_be_too_small),
 	TEST(test_records_below_the_mark),
 	cmocka_unit_test(test_every_answer_of_poll),

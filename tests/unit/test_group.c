@@ -5,6 +5,7 @@
 #include "fake/kernel.h"
 
 #include <perfev/group.h>
+#include <perfev/raw.h>
 
 static struct perfev_error err;
 static struct perfev_event *events[PERFEV_GROUP_MAX + 2];
@@ -59,6 +60,33 @@ static void test_opened_as_one(void **state)
 	assert_int_equal(perfev_group_find(group, 1), -1);
 	assert_null(perfev_group_at(group, 3));
 	assert_null(perfev_group_error(group, 3));
+	done();
+}
+
+/* Samples go where the first member's go, also of those that are added when the counter whose ring it is was
+ * given up. */
+static void test_output_of_another(void **state)
+{
+	struct perfev_counter_opts opts = {.size = sizeof(opts)};
+	struct perfev_counter *owner;
+	struct perf_event_mmap_page *page;
+	int i, fd;
+
+	(void)state;
+	parse(three, 3);
+	for (i = 0; i < 3; i++)
+		perfev_event_attr(events[i])->sample_period = 5;
+	assert_works(perfev_counter_open(&owner, events[0], perfev_on_self(), NULL, &err));
+	assert_works(perfev_raw_mmap(&page, perfev_counter_fd(owner), FAKE_PAGE, true));
+	opts.output = owner;
+	assert_works(open_group(&opts));
+	fd = perfev_counter_release(owner); /* the counter is no more, and its ring is still there */
+	assert_int_equal(perfev_group_add(group, events[2], &err), 3);
+	assert_int_equal(fake.events[1].output, fake.events[0].fd);
+	for (i = 2; i <= 4; i++)
+		assert_int_equal(fake.events[i].output, fake.events[1].fd);
+	assert_works(perfev_raw_munmap(page, FAKE_PAGE));
+	perfev_raw_close(fd);
 	done();
 }
 
@@ -430,6 +458,7 @@ static void test_a_member_without_an_id(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_opened_as_one),
+	cmocka_unit_test(test_output_of_another),
 	cmocka_unit_test(test_controls),
 	cmocka_unit_test(test_read),
 	cmocka_unit_test(test_statuses),

@@ -427,6 +427,31 @@ static void test_output(void **state)
 	setlocale(LC_ALL, "C");
 }
 
+/* A name is what a program makes it: as long as it likes, no UTF-8, with controls. */
+static void test_output_of_odd_names(void **state)
+{
+	struct perfev_sink sink = {collect, output};
+	char name[700];
+
+	(void)state;
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = 0;
+	assert_works(open_them("faults"));
+	begin(name);
+	assert_works(perfev_region_end(regions));
+	begin("a\nb\x1b[1m\xc2\x9b\xc3\xa4\xff\xed\xa0\x80");
+	assert_works(perfev_region_end(regions));
+	used = 0;
+	sink_result = 0;
+	assert_works(perfev_regions_text(regions, sink));
+	assert_non_null(strstr(output, "nnn: 1 time\n"));
+	assert_non_null(strstr(output, "a?b?[1m?\xc3\xa4\xff\xed\xa0\x80: 1 time\n"));
+	used = 0;
+	assert_works(perfev_regions_json(regions, sink));
+	assert_non_null(strstr(output, "\"a\\u000ab\\u001b[1m\xc2\x9b\xc3\xa4\\ufffd\\ufffd\\ufffd\\ufffd\""));
+	assert_non_null(strstr(output, name));
+}
+
 /* ---- formulas --------------------------------------------------------------------------------------------------- */
 
 static int value_of(void *context, size_t index, double *ret)
@@ -506,6 +531,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_misuse, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_adding, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_output, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_output_of_odd_names, setup, teardown),
 	cmocka_unit_test(test_formulas),
 };
 

@@ -126,6 +126,7 @@ static void test_what_never_writes(void **state)
 	} rows[] = {
 		{"cpu-clock", false, true}, {"cycles", false, true},	 {"r1", false, true},
 		{"cpu-clock", true, false}, {"dummy", false, false}, {"bpf-output", false, false},
+		{"cgroup-switches", false, true},
 	};
 	struct perfev_event *event;
 	size_t i;
@@ -143,6 +144,36 @@ static void test_what_never_writes(void **state)
 		if (rows[i].refused)
 			assert_says("neither a period nor a frequency");
 		perfev_event_free(event);
+		perfev_sampler_close(sampler);
+		sampler = NULL;
+	}
+}
+
+/* A leader may count for the samples of another, unless S makes it the one that samples. */
+static void test_a_leader_that_counts(void **state)
+{
+	static const char *const texts[] = {"{cycles,instructions}", "{cycles,instructions}:S"};
+	struct perfev_events *events;
+	size_t leaders[2] = {0, 0}, i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct perfev_sampler_opts opts = {.size = sizeof(opts), .leaders = leaders};
+		const struct perfev_event *list[2];
+		struct perf_event_attr *attr;
+
+		assert_works(perfev_events_parse(&events, texts[i], &err));
+		attr = perfev_event_attr(perfev_events_at(events, 1));
+		attr->sample_period = 1000;
+		attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+		attr->read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID;
+		list[0] = perfev_events_at(events, 0);
+		list[1] = perfev_events_at(events, 1);
+		assert_int_equal(perfev_sampler_open(&sampler, list, 2, perfev_on_task(9), &opts, &err),
+				 i ? -EINVAL : 0);
+		if (i)
+			assert_says("cannot sample cycles: its attr has neither a period nor a frequency");
+		perfev_events_free(events);
 		perfev_sampler_close(sampler);
 		sampler = NULL;
 	}
@@ -176,6 +207,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_rings_by_themselves, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_another_period, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_what_never_writes, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_a_leader_that_counts, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_signals, setup, teardown),
 };
 

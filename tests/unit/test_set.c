@@ -96,6 +96,8 @@ static void test_no_cpus(void **state)
 	assert_fails(open_set(&set, "cycles", perfev_on_cpu(-1), 0, false), ENODEV);
 	assert_int_equal(err.why, PERFEV_WHY_NO_CPU);
 	assert_says("cannot open cycles on a CPU of a negative number: there is none");
+	assert_fails(open_set(&set, "cycles", perfev_on_cgroup(-1, 0), 0, false), EBADF);
+	assert_says("cannot open cycles on a cgroup: -1 is no descriptor");
 	assert_fails(open_set(&set, "cycles", perfev_on_cpu(INT32_MIN), 0, true), ENODEV);
 	assert_fails(open_set(&set, "cycles", perfev_on_task_cpu(7, -2), 0, false), ENODEV);
 	on.cpus = cpus;

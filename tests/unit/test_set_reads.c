@@ -262,6 +262,8 @@ static void test_cpu_comes_back(void **state)
 	assert_works(perfev_set_reset(set, &err));
 	assert_works(perfev_set_read(set, r, 3, &err));
 	assert_int_equal(r[1].count, 0);
+	assert_int_equal(r[1].enabled_ns, 18 * 50); /* the times go on, also those of before */
+	assert_int_equal(r[1].running_ns, 18 * 50);
 
 	/* offline and back between two looks: by the time that stood still */
 	kill_events(3);
@@ -276,6 +278,37 @@ static void test_cpu_comes_back(void **state)
 	assert_int_equal(perfev_set_revive(set, &err), 0);
 	fake.now_ms += 100;
 	assert_int_equal(perfev_set_revive(set, &err), 0);
+	perfev_set_close(set);
+}
+
+/* A tool is opened nowhere, so that it leads nobody: those behind it are still one group. */
+static void test_a_tool_leads(void **state)
+{
+	struct perfev_reading r[4];
+	struct perfev_set *set;
+	int i;
+
+	(void)state;
+	assert_works(open_set(&set, "{duration_time,user_time,cycles,system_time,instructions}", perfev_on_task(9), 0,
+			      false));
+	assert_int_equal(fake.event_count, 2);
+	assert_int_equal(fake.events[0].group_fd, -1);
+	assert_true(fake.events[0].attr.read_format & PERF_FORMAT_GROUP);
+	assert_true(fake.events[0].attr.disabled); /* nothing counts before the start */
+	assert_int_equal(fake.events[1].group_fd, fake.events[0].fd);
+	assert_false(fake.events[1].attr.disabled);
+	assert_works(perfev_set_start(set, &err));
+	live(50);
+	assert_fails(perfev_set_read(set, r, 4, &err), EINVAL);
+	perfev_set_close(set);
+	assert_works(open_set(&set, "{duration_time,cycles,system_time,instructions}", perfev_on_task(9), 0, false));
+	assert_works(perfev_set_start(set, &err));
+	live(50);
+	assert_works(perfev_set_read(set, r, 4, &err));
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(r[i].status, i % 2 ? PERFEV_COUNTED : PERFEV_NOT_COUNTED);
+		assert_int_equal(r[i].count, i % 2);
+	}
 	perfev_set_close(set);
 }
 
@@ -348,6 +381,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_groups_read_one_by_one, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_waiting_where_a_task_is_bound, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpu_comes_back, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_a_tool_leads, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cpu_comes_back_in_vain, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cgroup_on_a_cpu, setup, teardown),
 };

@@ -111,10 +111,24 @@ static void test_an_empty_group(void **state)
 	assert_false(perfev_values_at(&values, 0, &value));
 }
 
+/* Each bit is a word more: where, only a later library knows. */
+static void test_bits_of_later_kernels(void **state)
+{
+	uint64_t words[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+	struct perfev_bytes bytes = {words, sizeof(words)};
+	struct perfev_values values;
+
+	(void)state;
+	assert_fails(perfev_values_decode(&values, bytes, PERF_FORMAT_MAX, false, &err), EINVAL);
+	assert_int_equal(err.why, PERFEV_WHY_UNSUPPORTED);
+	assert_fails(perfev_values_decode(&values, bytes, UINT64_C(1) << 63, false, NULL), EINVAL);
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_every_format),
 	cmocka_unit_test(test_lies),
 	cmocka_unit_test(test_an_empty_group),
+	cmocka_unit_test(test_bits_of_later_kernels),
 };
 
 int main(void)
