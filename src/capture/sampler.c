@@ -205,6 +205,26 @@ static int read_ids(struct perfev_sampler *sampler, struct perfev_error *err)
 	return 0;
 }
 
+/* So that ids are listed in a time that grows with their number, and not with its square. */
+static int list_rows(struct perfev_sampler *sampler, struct perfev_error *err)
+{
+	const struct members *m = &sampler->members;
+	size_t event, row, n = 0;
+
+	sampler->open_rows = calloc(m->plan.count + 1, sizeof(*sampler->open_rows));
+	sampler->first_rows = calloc(m->count + 1, sizeof(*sampler->first_rows));
+	if (!sampler->open_rows || !sampler->first_rows)
+		return error_memory(err);
+	for (event = 0; event < m->count; event++) {
+		sampler->first_rows[event] = n;
+		for (row = 0; row < m->plan.count; row++)
+			if (m->plan.rows[row].event == event && m->fds[row] >= 0)
+				sampler->open_rows[n++] = (uint32_t)row;
+	}
+	sampler->first_rows[event] = n;
+	return 0;
+}
+
 static int start_polling(struct perfev_sampler *sampler, struct perfev_error *err)
 {
 	uint32_t i;
@@ -244,6 +264,8 @@ static int build(struct perfev_sampler *sampler, const struct perfev_event *cons
 		r = make_layouts(sampler, err);
 	if (r == 0)
 		r = read_ids(sampler, err);
+	if (r == 0)
+		r = list_rows(sampler, err);
 	if (r == 0)
 		r = start_polling(sampler, err);
 	return r;
@@ -289,6 +311,8 @@ void perfev_sampler_close(struct perfev_sampler *sampler)
 	free(sampler->polled);
 	free(sampler->ids);
 	free(sampler->row_ids);
+	free(sampler->open_rows);
+	free(sampler->first_rows);
 	free(sampler);
 }
 

@@ -27,6 +27,8 @@ struct perfev_sampler {
 	} *ids; /* open addressing; id 0 is empty */
 	size_t id_mask;
 	uint64_t *row_ids;
+	uint32_t *open_rows; /* of the first event, of the second, ... */
+	size_t *first_rows;  /* in open_rows: where each event's begin; and the end */
 };
 
 /* sampler_attrs_prepare() - complete the members' attrs; refuses those that would never write a record */

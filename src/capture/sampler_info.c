@@ -44,13 +44,11 @@ bool perfev_sampler_event_at(const struct perfev_sampler *sampler, size_t index,
 /* The row of the @index-th open descriptor of an event, or -1. */
 static long find_row(const struct perfev_sampler *sampler, size_t event, size_t index)
 {
-	const struct members *m = &sampler->members;
-	size_t row;
+	const size_t *first = sampler->first_rows;
 
-	for (row = 0; row < m->plan.count; row++)
-		if (m->plan.rows[row].event == event && m->fds[row] >= 0 && index-- == 0)
-			return (long)row;
-	return -1;
+	if (event >= sampler->members.count || index >= first[event + 1] - first[event])
+		return -1;
+	return (long)sampler->open_rows[first[event] + index];
 }
 
 bool perfev_sampler_id_at(const struct perfev_sampler *sampler, size_t event, size_t index,
