@@ -151,8 +151,8 @@ def test_intervals():
     done = perfev("stat", "-e", "cpu-clock,page-faults", "-I", "100", "--json", "--", BURN, "0.55")
     expect_code(done, 0)
     parts = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
-    expect(4 <= len(parts) <= 12, f"{len(parts)} intervals")
     times = [part["time_ns"] for part in parts]
+    expect(4 <= len(parts) <= times[-1] / 100_000_000 + 2, f"{len(parts)} intervals: {times}")  # long on a busy machine
     expect(times == sorted(times) and times[0] >= 90_000_000, f"{times}")
     expect([part["command_status"] for part in parts] == [None] * (len(parts) - 1) + [0], done.out)
     whole = perfev("stat", "-e", "page-faults", "--json", "--", BURN, "0.05").json()["events"][0]["count"]
