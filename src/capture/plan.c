@@ -108,6 +108,22 @@ int plan_check_task(const char *what, int32_t tid, struct perfev_error *err)
 			 what, tid);
 }
 
+/* Of which the kernel would say nothing but EINVAL. */
+static int check_cgroups(const char *what, const struct perfev_target *on, struct perfev_error *err)
+{
+	int32_t none = on->id_count ? 0 : on->id;
+	size_t i;
+
+	for (i = 0; i < on->id_count; i++)
+		if (on->ids[i] < 0)
+			none = on->ids[i];
+	if (on->kind != PERFEV_TARGET_CGROUP || none >= 0)
+		return 0;
+	return error_set(err, -EBADF, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+			 "cannot open %.100s on a cgroup: %d is no descriptor; open a folder under /sys/fs/cgroup", what,
+			 none);
+}
+
 int plan_check_target(const char *what, const struct perfev_target *on, struct perfev_error *err)
 {
 	bool none = !on->cpu_count && on->cpu < -1;
@@ -115,13 +131,8 @@ int plan_check_target(const char *what, const struct perfev_target *on, struct p
 
 	for (i = 0; i < on->cpu_count; i++)
 		none |= on->cpus[i] < 0;
-	if (on->kind == PERFEV_TARGET_CGROUP && on->id < 0) /* the kernel would say nothing but EINVAL */
-		return error_set(err, -EBADF, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
-				 "cannot open %.100s on a cgroup: %d is no descriptor; open a folder under "
-				 "/sys/fs/cgroup",
-				 what, on->id);
 	if (!none)
-		return 0;
+		return check_cgroups(what, on, err);
 	return error_set(err, -ENODEV, PERFEV_WHY_NO_CPU, ERROR_NOWHERE,
 			 "cannot open %.100s on a CPU of a negative number: there is none; look at the number, or use "
 			 "perfev_on_all_cpus()",

@@ -86,8 +86,8 @@ static void test_no_events(void **state)
 /* Nor do such CPUs become all of them. */
 static void test_no_cpus(void **state)
 {
-	static const int32_t cpus[] = {0, -1};
-	struct perfev_target on = perfev_on_all_cpus();
+	static const int32_t cpus[] = {0, -1}, groups[] = {5, -3};
+	struct perfev_target on = perfev_on_all_cpus(), group = perfev_on_cgroup(-1, 0);
 	struct perfev_counter *counter;
 	struct perfev_event *event;
 	struct perfev_set *set;
@@ -108,6 +108,13 @@ static void test_no_cpus(void **state)
 	assert_fails(perfev_counter_open(&counter, event, perfev_on_cpu(-7), NULL, &err), ENODEV);
 	perfev_event_free(event);
 	assert_int_equal(fake.event_count, 0);
+	group.ids = groups; /* of several, in the place of the one */
+	group.id_count = 2;
+	assert_fails(open_set(&set, "cycles", group, 0, false), EBADF);
+	assert_says("cannot open cycles on a cgroup: -3 is no descriptor");
+	group.id_count = 1;
+	assert_works(open_set(&set, "cycles", group, 0, false));
+	perfev_set_close(set);
 }
 
 static void test_sums(void **state)
