@@ -97,7 +97,8 @@ PERFEV_API bool perfev_region_value_at(const struct perfev_regions *regions, siz
  * perfev_region_metric() - a number computed from the counts of a region
  * @formula: names of events, numbers, + - * / and parentheses: "instructions / cycles"
  * Return: 0; -EINVAL (why SYNTAX or UNKNOWN_EVENT, with the column) for a formula that is none; -ENODATA when
- * a part was not counted, or what it is divided by is 0: never a number from a part that is missing.
+ * a part was not counted, or what it is divided by is 0: never a number from a part that is missing; -ERANGE
+ * when the result is too large.
  * Since: 0.1
  */
 PERFEV_API int perfev_region_metric(double *ret, const struct perfev_regions *regions, size_t region,

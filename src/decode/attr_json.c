@@ -217,7 +217,7 @@ static void read_unknown(struct input *in, struct perf_event_attr *ret, size_t r
 	for (more = in_list(in); more; more = in_next(in), at += 8) {
 		uint64_t word = in_number(in, 8);
 
-		if (word && at + 8 > size)
+		if (word && at >= size)
 			in_wrong(in, "this word lies behind the size of the attr");
 		else if (word && at + 8 > room)
 			in_wrong(in, "for this word there is no room");

@@ -174,6 +174,14 @@ static void test_attr_sizes(void **state)
 			assert_says("no room");
 		}
 	}
+	for (size = ATTR_BYTES; size <= sizeof(long_one); size++) { /* words that are cut */
+		memset(&long_one, 0x5a, size);
+		memset(long_one.bytes + size, 0, sizeof(long_one) - size);
+		long_one.attr.size = size;
+		assert_in_range(perfev_attr_to_json(text, sizeof(text), &long_one.attr, &err), 1, sizeof(text) - 1);
+		assert_works(perfev_attr_from_json(&again.attr, sizeof(again), text, &err));
+		assert_memory_equal(&again, &long_one, sizeof(again));
+	}
 	memset(&long_one, 0, sizeof(long_one));
 	long_one.attr.config = 3;
 	memset(long_one.bytes + 64, 0xff, 8); /* behind an attr without a size */

@@ -518,6 +518,10 @@ static void test_formulas(void **state)
 	assert_says("nested too deep");
 	memset(deep, '-', sizeof(deep) - 1);
 	assert_fails(formula_eval(&value, &f, &err), EINVAL);
+	f.text = "1e200 * 1e200";
+	assert_fails(formula_eval(&value, &f, &err), ERANGE);
+	f.text = "1e300 * 1e10 - 1e300 * 1e10"; /* infinite less infinite */
+	assert_fails(formula_eval(&value, &f, &err), ERANGE);
 }
 
 static const struct CMUnitTest tests[] = {
