@@ -176,7 +176,7 @@ void trace_summarize(const struct recorder *r);
 int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct perfev_error *err);
 
 /* A record of the command's own, at once: @bytes begin with room for its header. */
-int recorder_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size, struct perfev_error *err);
+int trace_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size, struct perfev_error *err);
 int recorder_begin(struct recorder *recorder, struct perfev_error *err);
 /* One pass over all rings. Returns 1 when something was written, 0, or < 0. */
 int recorder_drain(struct recorder *recorder, struct perfev_error *err);

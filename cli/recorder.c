@@ -16,21 +16,6 @@
 
 /* ---- records that the command makes itself ------------------------------------------------------------ */
 
-int recorder_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size,
-		      struct perfev_error *err)
-{
-	struct perf_event_header header = {type, 0, (uint16_t)size};
-	struct perfev_record record;
-	struct perfev_bytes all = {bytes, size};
-	int ret;
-
-	memcpy(bytes, &header, sizeof(header));
-	ret = perfev_record_from_bytes(&record, all, 0, err);
-	if (ret == 0)
-		ret = perfev_writer_append(r->writer, &record, err);
-	return ret < 0 ? ret : perfev_writer_flush(r->writer, err);
-}
-
 /* All ids in one list. */
 static struct perfev_sampler_id *list_ids(const struct recorder *r, size_t *count)
 {
@@ -68,7 +53,7 @@ static int write_id_index(struct recorder *r, struct perfev_error *err)
 
 			memcpy(bytes + 16 + i * ID_BYTES, words, sizeof(words));
 		}
-		ret = recorder_append(r, bytes, PERFEV_RECORD_ID_INDEX, 16 + n * ID_BYTES, err);
+		ret = trace_append(r, bytes, PERFEV_RECORD_ID_INDEX, 16 + n * ID_BYTES, err);
 	}
 	free(ids);
 	free(bytes);
@@ -112,7 +97,7 @@ static int write_lost(struct recorder *r, struct perfev_error *err)
 				continue;
 			memcpy(bytes + 8, &lost, 8);
 			size = 16 + put_trailer(bytes + 16, info.attr->sample_type, id.id);
-			ret = recorder_append(r, bytes, PERF_RECORD_LOST_SAMPLES, size, err);
+			ret = trace_append(r, bytes, PERF_RECORD_LOST_SAMPLES, size, err);
 			if (ret < 0)
 				return ret;
 		}
@@ -440,7 +425,7 @@ static int write_finished_init(struct recorder *r, struct perfev_error *err)
 {
 	unsigned char bytes[8] = {0};
 
-	return recorder_append(r, bytes, PERFEV_RECORD_FINISHED_INIT, sizeof(bytes), err);
+	return trace_append(r, bytes, PERFEV_RECORD_FINISHED_INIT, sizeof(bytes), err);
 }
 
 int recorder_begin(struct recorder *recorder, struct perfev_error *err)

@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording of a trace has beside that of samples: the tracer in the place of its sampler, the bytes behind the
- * records that announce them, and whose they are. */
+/* What stands between the recorder and its rings and file: records of its own; and what a recording of a trace has beside
+ * that of samples: the tracer in the place of its sampler, the bytes behind the records that announce them, and
+ * whose they are. */
 #include "cli.h"
 
 #include <string.h>
+
+int trace_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size,
+		 struct perfev_error *err)
+{
+	struct perf_event_header header = {type, 0, (uint16_t)size};
+	struct perfev_record record;
+	struct perfev_bytes all = {bytes, size};
+	int ret;
+
+	memcpy(bytes, &header, sizeof(header));
+	ret = perfev_record_from_bytes(&record, all, 0, err);
+	if (ret == 0)
+		ret = perfev_writer_append(r->writer, &record, err);
+	return ret < 0 ? ret : perfev_writer_flush(r->writer, err);
+}
 
 int trace_next(struct recorder *r, struct perfev_chunk *ret, struct perfev_error *err)
 {
@@ -78,7 +94,7 @@ int trace_write_info(struct recorder *r, struct perfev_error *err)
 		return 0;
 	memcpy(bytes + 8, &type, sizeof(type));
 	memcpy(bytes + 16, words, count * 8);
-	return recorder_append(r, bytes, PERFEV_RECORD_AUXTRACE_INFO, 16 + count * 8, err);
+	return trace_append(r, bytes, PERFEV_RECORD_AUXTRACE_INFO, 16 + count * 8, err);
 }
 
 /* The bytes that a record of the kernel announces, behind it. */

@@ -7,9 +7,23 @@
  */
 #include "json.h"
 
+#include "base/error.h"
 #include "base/utf8.h"
 
+#include <errno.h>
 #include <stdio.h>
+
+/* Of both notations. */
+void in_wrong(struct input *in, const char *what)
+{
+	if (!in->failed && in->json)
+		error_set(in->err, -EINVAL, PERFEV_WHY_SYNTAX, in->at, "cannot read %s from JSON: %s at offset %zu, '%.60s'",
+			  in->what, what, in->at, in->text + in->at);
+	else if (!in->failed)
+		error_set(in->err, -EINVAL, PERFEV_WHY_SYNTAX, in->at + 1,
+			  "cannot read %s from text: %s at column %zu of '%.120s'", in->what, what, in->at + 1, in->text);
+	in->failed = true;
+}
 
 #define DEPTH_MAX   32	/* bits of nest.objects */
 #define MEMBERS_MAX 128 /* in an object: bits of scope.seen */

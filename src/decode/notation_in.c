@@ -10,17 +10,6 @@
 #include <errno.h>
 #include <stdio.h>
 
-void in_wrong(struct input *in, const char *what)
-{
-	if (!in->failed && in->json)
-		error_set(in->err, -EINVAL, PERFEV_WHY_SYNTAX, in->at, "cannot read %s from JSON: %s at offset %zu, '%.60s'",
-			  in->what, what, in->at, in->text + in->at);
-	else if (!in->failed)
-		error_set(in->err, -EINVAL, PERFEV_WHY_SYNTAX, in->at + 1,
-			  "cannot read %s from text: %s at column %zu of '%.120s'", in->what, what, in->at + 1, in->text);
-	in->failed = true;
-}
-
 void in_skip_blanks(struct input *in)
 {
 	while (in->text[in->at] == ' ' || in->text[in->at] == '\t')
