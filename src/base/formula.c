@@ -194,7 +194,7 @@ int formula_eval(double *ret, const struct formula *formula, struct perfev_error
 	if (formula->text[s.at])
 		return syntax(&s, "something is left over");
 	if (!(value - value == 0)) /* infinite, or none */
-		return error_set(err, -ERANGE, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+		return error_set(err, -ERANGE, PERFEV_WHY_ARGUMENT, 1,
 				 "cannot compute '%.100s': the result is larger than any number", formula->text);
 	*ret = value;
 	return 0;
