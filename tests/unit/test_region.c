@@ -520,6 +520,7 @@ static void test_formulas(void **state)
 	assert_fails(formula_eval(&value, &f, &err), EINVAL);
 	f.text = "1e200 * 1e200";
 	assert_fails(formula_eval(&value, &f, &err), ERANGE);
+	assert_int_equal(err.where, 1); /* as each error in a formula, it has a place */
 	f.text = "1e300 * 1e10 - 1e300 * 1e10"; /* infinite less infinite */
 	assert_fails(formula_eval(&value, &f, &err), ERANGE);
 }
