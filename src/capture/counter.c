@@ -76,8 +76,10 @@ static void map_page(struct perfev_counter *counter)
 	void *page = &((struct counter_paged *)(void *)counter)->page;
 
 	counter->page_code = sys_mmap_over(page, sys_page_size(), counter->fd);
-	if (counter->page_code < 0)
+	if (counter->page_code < 0) {
+		counter->pages_gone = true;
 		return;
+	}
 	counter->page = page;
 	if (on->kind == PERFEV_TARGET_TASK && (on->id == 0 || on->id == sys_tid()))
 		*(counter->bound ? &counter->bound_thread : &counter->thread) = counter_thread();
@@ -161,9 +163,11 @@ int perfev_counter_open(struct perfev_counter **ret, const struct perfev_event *
 /* All but the descriptor. In a child there may be something else in the place of the page that it has not. */
 static void forget(struct perfev_counter *counter)
 {
+	bool both = counter->pid == sys_pid() && !counter->pages_gone;
+
 	perfev_event_free(counter->event);
 	if (counter->pages)
-		sys_munmap(counter->pages, (counter->pid == sys_pid() ? 2 : 1) * sys_page_size());
+		sys_munmap(counter->pages, (both ? 2 : 1) * sys_page_size());
 	else
 		free(counter);
 }

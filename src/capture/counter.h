@@ -23,6 +23,7 @@ struct perfev_counter {
 	struct perfev_target on;
 	bool bound;	/* of a task, on one CPU */
 	bool user_read; /* was asked for */
+	bool pages_gone; /* the second of its pages: the event refused to be there */
 	bool started;	/* by perfev_counter_start() or _refresh(), and not stopped */
 	bool refreshed; /* may have run out, and then may need to be woken */
 	bool member;	/* of a group, which closes it */

@@ -109,19 +109,20 @@ int sys_pages(void **ret, size_t size)
 	return 0;
 }
 
+/* One mmap() of the event where it is to be, and no mremap(): riscv's driver takes the counter from programs when
+ * any mapping of its event goes, the old place included. Nor MAP_FIXED, by which others' memory could be hit. */
 int sys_mmap_over(void *at, size_t size, int fd)
 {
-	void *first = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	int r;
+	void *got;
 
-	if (first == MAP_FAILED)
-		return -errno;
-	/* with MAP_FIXED, what is there would be gone before the event refuses: a hole that others map into */
-	if (mremap(first, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, at) != MAP_FAILED)
+	munmap(at, size);
+	got = mmap(at, size, PROT_READ, MAP_SHARED | MAP_FIXED_NOREPLACE, fd, 0);
+	if (got == at)
 		return 0;
-	r = -errno;
-	munmap(first, size);
-	return r;
+	if (got == MAP_FAILED)
+		return -errno;
+	munmap(got, size); /* before 4.17 the place is a wish, and another thread was faster */
+	return -EEXIST;
 }
 
 int sys_munmap(void *at, size_t size)

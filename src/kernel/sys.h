@@ -48,8 +48,8 @@ int sys_dup(int fd);
 /* A shared mapping of a descriptor. */
 int sys_mmap(void **ret, size_t size, bool writable, int fd, uint64_t offset);
 int sys_munmap(void *at, size_t size);
-/* Whole pages of memory, all 0; and a shared mapping, read only, in the place of some, which stay when there is none.
- * Both go by sys_munmap(). */
+/* Whole pages of memory, all 0; and a shared mapping, read only, in the place of some, which go even when there is
+ * none: the place is nobody's then. Both go by sys_munmap(). */
 int sys_pages(void **ret, size_t size);
 int sys_mmap_over(void *at, size_t size, int fd);
 size_t sys_page_size(void);

@@ -290,6 +290,10 @@ static struct perfev_counter *open_readable(const char *text)
 	assert_works(perfev_counter_start(counter, &err));
 	if (!perfev_counter_can_read_fast(counter, &err)) {
 		perfev_counter_close(counter);
+#ifdef __riscv /* whose driver closes a counter when any mapping of its event goes: no reason to skip in our guest */
+		if (getenv("PERFEV_CHANGE_MACHINE"))
+			fail_msg("%s", err.text);
+#endif
 		SKIP("%s", err.text);
 	}
 	return counter;
