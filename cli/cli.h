@@ -183,6 +183,31 @@ int recorder_drain(struct recorder *recorder, struct perfev_error *err);
 int recorder_finish(struct recorder *recorder, struct perfev_error *err);
 void recorder_free(struct recorder *recorder);
 
+/* ---- replay.c: a recording in the order of time ------------------------------------------------------------- */
+
+struct replay_opts {
+	const char *path, *symfs, *kallsyms;
+};
+
+struct replay {
+	struct perfev_reader *reader;
+	struct perfev_symbols *symbols; /* when a sample is told: what was mapped then */
+	struct perfev_order *order;
+	struct perfev_deferred *deferred;
+	uint64_t compressed;
+	/* set by the user before replay_run(): is told every sample; < 0 ends it */
+	int (*sample)(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
+		      struct perfev_error *err);
+	void *context;
+};
+
+/* @replay: zero. To be closed also when it could not be opened. */
+int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err);
+int replay_run(struct replay *replay, struct perfev_error *err);
+void replay_close(struct replay *replay);
+/* The text of a feature section, or NULL. */
+const char *replay_feature(const struct replay *replay, unsigned feature);
+
 /* ---- load.c: a recording to a profile ---------------------------------------------------------------------- */
 
 struct filter {
@@ -195,8 +220,7 @@ struct missing {
 };
 
 struct loaded {
-	struct perfev_reader *reader;
-	struct perfev_symbols *symbols;
+	struct replay replay;
 	struct perfev_profile *profile;
 	struct missing *missing;
 	size_t missing_count;
@@ -216,8 +240,6 @@ struct load_opts {
 /* Returns 0, or an exit code after it said why. */
 int load_profile(struct loaded *ret, const struct load_opts *opts);
 void loaded_free(struct loaded *loaded);
-/* The text of a feature section, or NULL. */
-const char *loaded_feature(const struct loaded *loaded, unsigned feature);
 
 /* ---- html: the page of a loaded profile, to a file */
 int write_html(const struct loaded *loaded, const char *path);

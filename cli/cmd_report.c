@@ -49,8 +49,8 @@ static void join_command(const struct loaded *l, char *to, size_t size)
 	const char *word;
 
 	to[0] = 0;
-	perfev_reader_describe(l->reader, &info);
-	if (!perfev_reader_feature(l->reader, PERFEV_FEATURE_CMDLINE, &bytes))
+	perfev_reader_describe(l->replay.reader, &info);
+	if (!perfev_reader_feature(l->replay.reader, PERFEV_FEATURE_CMDLINE, &bytes))
 		return;
 	while (used < size && (word = perfev_feature_strings(bytes, info.swapped, &position))) {
 		int n = snprintf(to + used, size - used, "%s%s", used ? " " : "", word);
@@ -71,10 +71,10 @@ static void collect_facts(struct facts *facts, const struct loaded *l)
 	add_fact(facts, "lost", text);
 	snprintf(text, sizeof(text), "%.3f s", (double)(l->last_time - l->first_time) / 1e9);
 	add_fact(facts, "duration", text);
-	add_fact(facts, "host", loaded_feature(l, PERFEV_FEATURE_HOSTNAME));
-	add_fact(facts, "CPU", loaded_feature(l, PERFEV_FEATURE_CPUDESC));
-	add_fact(facts, "kernel", loaded_feature(l, PERFEV_FEATURE_OSRELEASE));
-	add_fact(facts, "recorded with", loaded_feature(l, PERFEV_FEATURE_VERSION));
+	add_fact(facts, "host", replay_feature(&l->replay, PERFEV_FEATURE_HOSTNAME));
+	add_fact(facts, "CPU", replay_feature(&l->replay, PERFEV_FEATURE_CPUDESC));
+	add_fact(facts, "kernel", replay_feature(&l->replay, PERFEV_FEATURE_OSRELEASE));
+	add_fact(facts, "recorded with", replay_feature(&l->replay, PERFEV_FEATURE_VERSION));
 }
 
 /* The file is written beside its place first, so that a page that is looked at is never half of one. */

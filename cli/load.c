@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording -> a profile: reader, order, decode, symbols, profile; nothing else is needed to explain the
- * tool.
+ * A recording -> a profile: replay, decode, profile.
  *
  * In a call chain the first address of each level is where it was; the others are return addresses, which
  * belong to the call before them, so they are looked up one byte earlier.
@@ -17,8 +16,6 @@
 struct load {
 	struct loaded *out;
 	const struct load_opts *opts;
-	struct perfev_order *order;
-	struct perfev_deferred *deferred;
 	uint32_t *numbers; /* by frame key: profile frame + 1 */
 	size_t number_count;
 	uint64_t *missing; /* by module: samples without a name */
@@ -29,19 +26,7 @@ struct load {
 	size_t event_count;
 	const char *comm; /* the last one, and its frame */
 	uint32_t comm_frame;
-	uint64_t compressed;
 };
-
-const char *loaded_feature(const struct loaded *loaded, unsigned feature)
-{
-	struct perfev_reader_info info;
-	struct perfev_bytes bytes;
-
-	perfev_reader_describe(loaded->reader, &info);
-	if (!perfev_reader_feature(loaded->reader, feature, &bytes))
-		return NULL;
-	return perfev_feature_string(bytes, info.swapped);
-}
 
 /* ---- filters ----------------------------------------------------------------------------------------- */
 
@@ -147,7 +132,7 @@ static int note_missing(struct load *l, uint32_t module)
 static int push_place(struct load *l, const struct perfev_place *place, struct perfev_error *err)
 {
 	struct perfev_frame frames[64];
-	int n = perfev_symbols_find(l->out->symbols, place, frames, 64, err), i;
+	int n = perfev_symbols_find(l->out->replay.symbols, place, frames, 64, err), i;
 
 	if (n < 0)
 		return n;
@@ -215,7 +200,7 @@ static int comm_frame(struct load *l, const struct perfev_sample *sample, uint32
 	struct perfev_profile_frame frame = {NULL, "", 0, PERFEV_KIND_COMM, 0};
 	int r;
 
-	*name = perfev_symbols_comm(l->out->symbols, (int32_t)sample->pid, (int32_t)sample->tid);
+	*name = perfev_symbols_comm(l->out->replay.symbols, (int32_t)sample->pid, (int32_t)sample->tid);
 	if (*name == l->comm) {
 		*ret = l->comm_frame;
 		return 0;
@@ -272,7 +257,7 @@ static int add_sample(struct load *l, const struct perfev_sample *sample, int ev
  * records. */
 static int add_events(struct load *l, struct perfev_error *err)
 {
-	size_t count = perfev_reader_event_count(l->out->reader);
+	size_t count = perfev_reader_event_count(l->out->replay.reader);
 	int *events;
 
 	if (count == l->event_count)
@@ -284,7 +269,7 @@ static int add_events(struct load *l, struct perfev_error *err)
 	for (; l->event_count < count; l->event_count++) {
 		struct perfev_reader_event_info info;
 
-		perfev_reader_event_at(l->out->reader, l->event_count, &info);
+		perfev_reader_event_at(l->out->replay.reader, l->event_count, &info);
 		events[l->event_count] = -1;
 		if (!passes_text(&l->opts->filter.events, info.name))
 			continue;
@@ -295,10 +280,11 @@ static int add_events(struct load *l, struct perfev_error *err)
 	return 0;
 }
 
-static int take_sample(struct load *l, const struct perfev_record *record,
+static int take_sample(void *load, const struct perfev_record *record,
 		       const struct perfev_layout *layout, struct perfev_error *err)
 {
-	int event = perfev_reader_event(l->out->reader, record), r;
+	struct load *l = load;
+	int event = perfev_reader_event(l->out->replay.reader, record), r;
 	struct perfev_sample sample;
 
 	l->out->all_samples++;
@@ -316,137 +302,6 @@ static int take_sample(struct load *l, const struct perfev_record *record,
 	    !passes_number(&l->opts->filter.tids, sample.tid))
 		return 0;
 	return add_sample(l, &sample, l->events[event], perfev_layout_attr(layout), err);
-}
-
-/* Samples that waited for the user part of their call chain. */
-static int take_joined(struct load *l, struct perfev_error *err)
-{
-	const struct perfev_layout *layout;
-	struct perfev_record record;
-	int r = 0;
-
-	while (r == 0 && perfev_deferred_next(l->deferred, &record, &layout) > 0)
-		r = take_sample(l, &record, layout, err);
-	return r;
-}
-
-static int take(struct load *l, const struct perfev_record *record, struct perfev_error *err)
-{
-	const struct perfev_layout *layout = perfev_reader_layout(l->out->reader, record);
-	int as_it_is = perfev_deferred_feed(l->deferred, record, layout, err);
-	int r = as_it_is < 0 ? as_it_is : take_joined(l, err);
-
-	if (r < 0 || !as_it_is)
-		return r;
-	if (record->type == PERF_RECORD_SAMPLE)
-		return take_sample(l, record, layout, err);
-	if (record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2)
-		l->compressed++;
-	return perfev_symbols_feed(l->out->symbols, record, layout, err);
-}
-
-static int take_ready(struct load *l, struct perfev_error *err)
-{
-	struct perfev_record record;
-	int r;
-
-	while (perfev_order_next(l->order, &record) > 0) {
-		r = take(l, &record, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* ---- the whole --------------------------------------------------------------------------------------------------- */
-
-static int read_all(struct load *l, struct perfev_error *err)
-{
-	struct perfev_reader *reader = l->out->reader;
-	struct perfev_reader_info info;
-	struct progress progress;
-	struct perfev_record record;
-	int r;
-
-	progress_begin(&progress, "reading");
-	while ((r = perfev_reader_next(reader, &record, err)) > 0) {
-		r = perfev_order_push(l->order, &record, perfev_reader_layout(reader, &record), err);
-		if (r == 0)
-			r = take_ready(l, err);
-		if (r < 0)
-			break;
-		if (record.type == PERFEV_RECORD_FINISHED_ROUND) {
-			perfev_reader_release(reader);
-			perfev_reader_describe(reader, &info);
-			progress_at(&progress, info.position, info.size);
-		}
-	}
-	if (r == 0)
-		r = perfev_order_end(l->order, err);
-	if (r == 0)
-		r = take_ready(l, err);
-	perfev_deferred_end(l->deferred);
-	if (r == 0)
-		r = take_joined(l, err);
-	progress_end(&progress);
-	return r;
-}
-
-static void feed_build_ids(struct loaded *out)
-{
-	struct perfev_reader_info info;
-	struct perfev_build_id entry;
-	struct perfev_bytes bytes;
-	size_t position = 0;
-
-	perfev_reader_describe(out->reader, &info);
-	if (!perfev_reader_feature(out->reader, PERFEV_FEATURE_BUILD_ID, &bytes))
-		return;
-	while (perfev_feature_build_id(&entry, bytes, info.swapped, &position, NULL) > 0)
-		perfev_symbols_build_id(out->symbols, &entry, NULL);
-}
-
-/* Whether the recording is from another kernel or machine than this one. */
-static bool is_foreign(const struct loaded *out)
-{
-	const char *release = loaded_feature(out, PERFEV_FEATURE_OSRELEASE);
-	const char *arch = loaded_feature(out, PERFEV_FEATURE_ARCH);
-	struct perfev_system s;
-
-	perfev_system_read(&s);
-	return (release && strcmp(release, s.release)) || (arch && strcmp(arch, s.arch));
-}
-
-static int open_all(struct load *l, struct perfev_error *err)
-{
-	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = l->opts->symfs,
-					   .kallsyms = l->opts->kallsyms};
-	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1};
-	struct perfev_reader_info info;
-	int r = perfev_reader_open(&l->out->reader, l->opts->path, NULL, err);
-
-	if (r < 0)
-		return r;
-	perfev_reader_describe(l->out->reader, &info);
-	if (info.cut) { /* the recorder was killed: what it wrote is read, and it is said */
-		note("%s was not finished: its recorder was killed; all that it wrote is read", l->opts->path);
-		perfev_reader_close(l->out->reader);
-		l->out->reader = NULL;
-		r = perfev_reader_open(&l->out->reader, l->opts->path, &partial, err);
-		if (r < 0)
-			return r;
-	}
-	opts.foreign = is_foreign(l->out);
-	r = perfev_symbols_new(&l->out->symbols, &opts, err);
-	if (r == 0)
-		r = perfev_profile_new(&l->out->profile, err);
-	if (r == 0)
-		r = perfev_order_new(&l->order, NULL, err);
-	if (r == 0)
-		r = perfev_deferred_new(&l->deferred, NULL, err);
-	if (r == 0)
-		feed_build_ids(l->out);
-	return r;
 }
 
 static int more_first(const void *a_, const void *b_)
@@ -469,7 +324,7 @@ static int list_missing(struct load *l)
 	for (i = 0; i < l->missing_count; i++) {
 		struct missing *m = &l->out->missing[l->out->missing_count];
 
-		if (!l->missing[i] || !perfev_symbols_module(l->out->symbols, (uint32_t)i, &info))
+		if (!l->missing[i] || !perfev_symbols_module(l->out->replay.symbols, (uint32_t)i, &info))
 			continue;
 		m->module = info.name;
 		m->why = info.why ? info.why : "no symbol covers the address";
@@ -488,13 +343,32 @@ static void look_for_events(const struct load *l)
 	size_t i, e;
 
 	for (i = 0; i < wanted->count; i++) {
-		for (e = 0; perfev_reader_event_at(l->out->reader, e, &info); e++)
+		for (e = 0; perfev_reader_event_at(l->out->replay.reader, e, &info); e++)
 			if (!strcmp(info.name, wanted->items[i]))
 				break;
-		if (e == perfev_reader_event_count(l->out->reader))
+		if (e == perfev_reader_event_count(l->out->replay.reader))
 			note("no event of the recording is called %s; perfev report without --event shows all",
 			     wanted->items[i]);
 	}
+}
+
+static int load_all(struct load *l, struct perfev_error *err)
+{
+	struct replay *replay = &l->out->replay;
+	struct replay_opts opts = {l->opts->path, l->opts->symfs, l->opts->kallsyms};
+	int r = replay_open(replay, &opts, err);
+
+	replay->sample = take_sample;
+	replay->context = l;
+	if (r == 0)
+		r = perfev_profile_new(&l->out->profile, err);
+	if (r == 0)
+		r = replay_run(replay, err);
+	if (r == 0)
+		r = add_events(l, err);
+	if (r == 0)
+		r = list_missing(l);
+	return r;
 }
 
 int load_profile(struct loaded *ret, const struct load_opts *opts)
@@ -505,33 +379,24 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 
 	memset(ret, 0, sizeof(*ret));
 	memset(&err, 0, sizeof(err));
-	r = open_all(&l, &err);
-	if (r == 0)
-		r = read_all(&l, &err);
-	if (r == 0)
-		r = add_events(&l, &err);
-	if (r == 0)
-		r = list_missing(&l);
+	r = load_all(&l, &err);
 	if (r == 0) {
-		perfev_reader_loss(ret->reader, &ret->loss);
-		ret->late = perfev_order_late(l.order);
-		perfev_deferred_describe(l.deferred, &ret->deferred);
-		if (l.compressed)
+		perfev_reader_loss(ret->replay.reader, &ret->loss);
+		ret->late = perfev_order_late(ret->replay.order);
+		perfev_deferred_describe(ret->replay.deferred, &ret->deferred);
+		if (ret->replay.compressed)
 			note("%s has compressed records, which this version does not read yet", opts->path);
+		look_for_events(&l);
 	} else if (!err.code) {
 		out_of_memory();
 	} else {
 		report_error(&err);
 	}
-	perfev_order_free(l.order);
-	perfev_deferred_free(l.deferred);
 	free(l.numbers);
 	free(l.missing);
 	free(l.stack);
 	free(l.events);
-	if (r == 0)
-		look_for_events(&l);
-	else
+	if (r < 0)
 		loaded_free(ret);
 	return r ? EXIT_FAILED : 0;
 }
@@ -539,8 +404,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 void loaded_free(struct loaded *loaded)
 {
 	perfev_profile_free(loaded->profile);
-	perfev_symbols_free(loaded->symbols);
-	perfev_reader_close(loaded->reader);
+	replay_close(&loaded->replay);
 	free(loaded->missing);
 	memset(loaded, 0, sizeof(*loaded));
 }

@@ -34,7 +34,7 @@ static void put_header(FILE *out, const struct loaded *l, const char *path)
 	fprintf(out, ", %s%s lost\n", l->loss.records && !l->loss.exact ? "at least " : "",
 		text_number(lost, l->loss.records));
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		const char *text = loaded_feature(l, texts[i].feature);
+		const char *text = replay_feature(&l->replay, texts[i].feature);
 
 		if (!text)
 			continue;

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording, in the order of time: reader, order, symbols. What looks at samples is told each of them when
+ * the symbols know what was mapped then, and no later.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char *replay_feature(const struct replay *replay, unsigned feature)
+{
+	struct perfev_reader_info info;
+	struct perfev_bytes bytes;
+
+	perfev_reader_describe(replay->reader, &info);
+	if (!perfev_reader_feature(replay->reader, feature, &bytes))
+		return NULL;
+	return perfev_feature_string(bytes, info.swapped);
+}
+
+/* ---- opening ------------------------------------------------------------------------------------------- */
+
+static void feed_build_ids(const struct replay *replay)
+{
+	struct perfev_reader_info info;
+	struct perfev_build_id entry;
+	struct perfev_bytes bytes;
+	size_t position = 0;
+
+	perfev_reader_describe(replay->reader, &info);
+	if (!perfev_reader_feature(replay->reader, PERFEV_FEATURE_BUILD_ID, &bytes))
+		return;
+	while (perfev_feature_build_id(&entry, bytes, info.swapped, &position, NULL) > 0)
+		perfev_symbols_build_id(replay->symbols, &entry, NULL);
+}
+
+/* Whether the recording is from another kernel or machine than this one. */
+static bool is_foreign(const struct replay *replay)
+{
+	const char *release = replay_feature(replay, PERFEV_FEATURE_OSRELEASE);
+	const char *arch = replay_feature(replay, PERFEV_FEATURE_ARCH);
+	struct perfev_system s;
+
+	perfev_system_read(&s);
+	return (release && strcmp(release, s.release)) || (arch && strcmp(arch, s.arch));
+}
+
+int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err)
+{
+	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = how->symfs, .kallsyms = how->kallsyms};
+	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1};
+	struct perfev_reader_info info;
+	int r = perfev_reader_open(&replay->reader, how->path, NULL, err);
+
+	if (r < 0)
+		return r;
+	perfev_reader_describe(replay->reader, &info);
+	if (info.cut) { /* the recorder was killed: what it wrote is read, and it is said */
+		note("%s was not finished: its recorder was killed; all that it wrote is read", how->path);
+		perfev_reader_close(replay->reader);
+		replay->reader = NULL;
+		r = perfev_reader_open(&replay->reader, how->path, &partial, err);
+		if (r < 0)
+			return r;
+	}
+	opts.foreign = is_foreign(replay);
+	r = perfev_symbols_new(&replay->symbols, &opts, err);
+	if (r == 0)
+		r = perfev_order_new(&replay->order, NULL, err);
+	if (r == 0)
+		r = perfev_deferred_new(&replay->deferred, NULL, err);
+	if (r == 0)
+		feed_build_ids(replay);
+	return r;
+}
+
+void replay_close(struct replay *replay)
+{
+	perfev_order_free(replay->order);
+	perfev_deferred_free(replay->deferred);
+	perfev_symbols_free(replay->symbols);
+	perfev_reader_close(replay->reader);
+	memset(replay, 0, sizeof(*replay));
+}
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+
+/* Samples that waited for the user part of their call chain. */
+static int take_joined(struct replay *replay, struct perfev_error *err)
+{
+	const struct perfev_layout *layout;
+	struct perfev_record record;
+	int r = 0;
+
+	while (r == 0 && perfev_deferred_next(replay->deferred, &record, &layout) > 0)
+		r = replay->sample(replay->context, &record, layout, err);
+	return r;
+}
+
+static int take(struct replay *replay, const struct perfev_record *record, struct perfev_error *err)
+{
+	const struct perfev_layout *layout = perfev_reader_layout(replay->reader, record);
+	int as_it_is = perfev_deferred_feed(replay->deferred, record, layout, err);
+	int r = as_it_is < 0 ? as_it_is : take_joined(replay, err);
+
+	if (r < 0 || !as_it_is)
+		return r;
+	if (record->type == PERF_RECORD_SAMPLE)
+		return replay->sample(replay->context, record, layout, err);
+	if (record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2)
+		replay->compressed++;
+	return perfev_symbols_feed(replay->symbols, record, layout, err);
+}
+
+static int take_ready(struct replay *replay, struct perfev_error *err)
+{
+	struct perfev_record record;
+	int r = 0;
+
+	while (r == 0 && perfev_order_next(replay->order, &record) > 0)
+		r = take(replay, &record, err);
+	return r;
+}
+
+static int take_all(struct replay *replay, struct progress *progress, struct perfev_error *err)
+{
+	struct perfev_reader *reader = replay->reader;
+	struct perfev_reader_info info;
+	struct perfev_record record;
+	int r;
+
+	while ((r = perfev_reader_next(reader, &record, err)) > 0) {
+		r = perfev_order_push(replay->order, &record, perfev_reader_layout(reader, &record), err);
+		if (r == 0)
+			r = take_ready(replay, err);
+		if (r < 0)
+			break;
+		if (record.type == PERFEV_RECORD_FINISHED_ROUND) {
+			perfev_reader_release(reader);
+			perfev_reader_describe(reader, &info);
+			progress_at(progress, info.position, info.size);
+		}
+	}
+	return r;
+}
+
+int replay_run(struct replay *replay, struct perfev_error *err)
+{
+	struct progress progress;
+	int r;
+
+	progress_begin(&progress, "reading");
+	r = take_all(replay, &progress, err);
+	if (r == 0)
+		r = perfev_order_end(replay->order, err);
+	if (r == 0)
+		r = take_ready(replay, err);
+	perfev_deferred_end(replay->deferred);
+	if (r == 0)
+		r = take_joined(replay, err);
+	progress_end(&progress);
+	return r;
+}
