@@ -187,6 +187,7 @@ void recorder_free(struct recorder *recorder);
 
 struct replay_opts {
 	const char *path, *symfs, *kallsyms;
+	bool partial; /* a damaged file is read as far as it goes */
 };
 
 struct replay {
@@ -194,6 +195,7 @@ struct replay {
 	struct perfev_symbols *symbols; /* when a sample is told: what was mapped then */
 	struct perfev_order *order;
 	struct perfev_deferred *deferred;
+	struct replay_opts how;
 	uint64_t compressed;
 	/* set by the user before replay_run(): is told every sample; < 0 ends it */
 	int (*sample)(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
@@ -208,11 +210,36 @@ void replay_close(struct replay *replay);
 /* The text of a feature section, or NULL. */
 const char *replay_feature(const struct replay *replay, unsigned feature);
 
-/* ---- load.c: a recording to a profile ---------------------------------------------------------------------- */
+/* ---- filter.c: which samples are looked at ----------------------------------------------------------------- */
 
 struct filter {
 	struct texts pids, tids, comms, events;
+	const char *time, *cpus; /* --time, --cpu */
+	uint64_t from, to;	 /* ns: set by filter_check() */
+	int32_t *cpu_list;
+	size_t cpu_count;
 };
+
+/* The options of a filter. */
+#define FILTER_ROWS(filter) \
+	{0, "pid", "PID", "samples of this process only", OPTION_LIST, &(filter)->pids}, \
+	{0, "tid", "TID", "samples of this thread only", OPTION_LIST, &(filter)->tids}, \
+	{0, "comm", "NAME", "samples of threads of this name only", OPTION_LIST, &(filter)->comms}, \
+	{0, "event", "NAME", "samples of this event only", OPTION_LIST, &(filter)->events}, \
+	{0, "cpu", "LIST", "samples of these CPUs only, as in 0-3,8", OPTION_TEXT, &(filter)->cpus}, \
+	{0, "time", "A,B", "samples from A to B only, in seconds of the recording's clock; either may be left out", \
+	 OPTION_TEXT, &(filter)->time}
+
+/* Returns -1 to go on, or an exit code. */
+int filter_check(struct filter *filter, const char *command);
+void filter_free(struct filter *filter);
+bool passes_text(const struct texts *wanted, const char *text);
+/* By pid, tid, CPU and time; what a sample does not say passes, but for a CPU and a time. */
+bool filter_passes(const struct filter *filter, const struct perfev_sample *sample);
+/* Tells of events that were asked for by a name which the recording does not have. */
+void filter_look(const struct filter *filter, const struct perfev_reader *reader);
+
+/* ---- load.c: a recording to a profile ---------------------------------------------------------------------- */
 
 struct missing {
 	const char *module, *why;
@@ -234,7 +261,7 @@ struct loaded {
 
 struct load_opts {
 	const char *path, *symfs, *kallsyms;
-	struct filter filter;
+	const struct filter *filter;
 };
 
 /* Returns 0, or an exit code after it said why. */
@@ -347,6 +374,7 @@ int64_t now_ms(void);
 int cmd_stat(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_script(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_list(int argc, char **argv);

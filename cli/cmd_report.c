@@ -11,6 +11,7 @@
 
 struct options {
 	struct load_opts load;
+	struct filter filter;
 	bool tree, no_children, json, folded;
 	const char *html, *output;
 	uint64_t limit;
@@ -179,34 +180,12 @@ static int report(const struct options *o)
 	return r;
 }
 
-/* Numbers, separated by commas. */
-static int check_numbers(const char *option, const struct texts *texts)
-{
-	size_t i;
-
-	for (i = 0; i < texts->count; i++) {
-		const char *at = texts->items[i];
-		size_t digits = strspn(at, "0123456789");
-
-		while (digits && digits < 10 && at[digits] == ',') {
-			at += digits + 1;
-			digits = strspn(at, "0123456789");
-		}
-		if (!digits || digits > 9 || at[digits])
-			return usage_error("report", "%s takes numbers, as in %s 812,813, and '%s' is none", option,
-					   option, texts->items[i]);
-	}
-	return -1;
-}
-
 /* What was asked for is used, or refused; not found later, sample by sample. */
-static int check(const struct options *o)
+static int check(struct options *o)
 {
 	FILE *file;
-	int r = check_numbers("--pid", &o->load.filter.pids);
+	int r = filter_check(&o->filter, "report");
 
-	if (r < 0)
-		r = check_numbers("--tid", &o->load.filter.tids);
 	if (r >= 0)
 		return r;
 	if (o->load.symfs && access(o->load.symfs, X_OK) < 0)
@@ -218,14 +197,6 @@ static int check(const struct options *o)
 		return file_failed("use --kallsyms", o->load.kallsyms, errno);
 	fclose(file);
 	return -1;
-}
-
-static void free_filter(struct filter *filter)
-{
-	free(filter->pids.items);
-	free(filter->tids.items);
-	free(filter->comms.items);
-	free(filter->events.items);
 }
 
 int cmd_report(int argc, char **argv)
@@ -241,18 +212,13 @@ int cmd_report(int argc, char **argv)
 		{0, "folded", NULL, "one stack a line: comm;outer;...;inner COUNT", OPTION_FLAG, &o.folded},
 		{0, "html", "FILE", "a page with a flame graph, that opens from disk", OPTION_TEXT, &o.html},
 		{'o', "output", "FILE", "write there instead of standard output", OPTION_TEXT, &o.output},
-		{0, "pid", "PID", "samples of this process only", OPTION_LIST, &o.load.filter.pids},
-		{0, "tid", "TID", "samples of this thread only", OPTION_LIST, &o.load.filter.tids},
-		{0, "comm", "NAME", "samples of threads of this name only", OPTION_LIST,
-		 &o.load.filter.comms},
-		{0, "event", "NAME", "samples of this event only", OPTION_LIST, &o.load.filter.events},
+		FILTER_ROWS(&o.filter),
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.load.symfs},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.load.kallsyms},
 		{0, "sort", "KEYS", "", OPTION_LATER_TEXT, NULL},
 		{0, "pprof", "FILE", "", OPTION_LATER_TEXT, NULL},
 		{0, "speedscope", "FILE", "", OPTION_LATER_TEXT, NULL},
 		{0, "firefox", "FILE", "", OPTION_LATER_TEXT, NULL},
-		{0, "time", "A,B", "", OPTION_LATER_TEXT, NULL},
 		{0, "jobs", "N", "", OPTION_LATER_TEXT, NULL},
 		{0, "no-inline", NULL, "", OPTION_LATER, NULL},
 	};
@@ -266,6 +232,7 @@ int cmd_report(int argc, char **argv)
 	};
 	int r = parse_options(&line, argc, argv);
 
+	o.load.filter = &o.filter;
 	if (r < 0 && line.argc)
 		r = usage_error("report", "it takes no argument, and '%s' was given; -i FILE names the recording",
 				line.argv[0]);
@@ -275,6 +242,6 @@ int cmd_report(int argc, char **argv)
 		r = check(&o);
 	if (r < 0)
 		r = report(&o);
-	free_filter(&o.load.filter);
+	filter_free(&o.filter);
 	return r;
 }

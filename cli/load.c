@@ -28,37 +28,6 @@ struct load {
 	uint32_t comm_frame;
 };
 
-/* ---- filters ----------------------------------------------------------------------------------------- */
-
-static bool passes_text(const struct texts *wanted, const char *text)
-{
-	size_t i;
-
-	for (i = 0; i < wanted->count; i++)
-		if (!strcmp(wanted->items[i], text))
-			return true;
-	return wanted->count == 0;
-}
-
-/* "12" or "12,13". */
-static bool passes_number(const struct texts *wanted, uint32_t number)
-{
-	size_t i;
-
-	for (i = 0; i < wanted->count; i++) {
-		const char *at = wanted->items[i];
-
-		while (at) {
-			if (strtoul(at, NULL, 10) == number)
-				return true;
-			at = strchr(at, ',');
-			if (at)
-				at++;
-		}
-	}
-	return wanted->count == 0;
-}
-
 /* ---- frames -------------------------------------------------------------------------------------------- */
 
 static int push(struct load *l, uint32_t frame)
@@ -233,7 +202,7 @@ static int add_sample(struct load *l, const struct perfev_sample *sample, int ev
 
 	if (sample->present & PERF_SAMPLE_TID)
 		r = comm_frame(l, sample, &stack.comm, &comm, err);
-	if (r < 0 || !passes_text(&l->opts->filter.comms, comm))
+	if (r < 0 || !passes_text(&l->opts->filter->comms, comm))
 		return r;
 	l->depth = 0;
 	if (sample->present & PERF_SAMPLE_IP)
@@ -271,7 +240,7 @@ static int add_events(struct load *l, struct perfev_error *err)
 
 		perfev_reader_event_at(l->out->replay.reader, l->event_count, &info);
 		events[l->event_count] = -1;
-		if (!passes_text(&l->opts->filter.events, info.name))
+		if (!passes_text(&l->opts->filter->events, info.name))
 			continue;
 		events[l->event_count] = perfev_profile_event(l->out->profile, info.name, err);
 		if (events[l->event_count] < 0)
@@ -298,8 +267,7 @@ static int take_sample(void *load, const struct perfev_record *record,
 	r = perfev_sample_decode(&sample, record, layout, err);
 	if (r < 0)
 		return r;
-	if (!passes_number(&l->opts->filter.pids, sample.pid) ||
-	    !passes_number(&l->opts->filter.tids, sample.tid))
+	if (!filter_passes(l->opts->filter, &sample))
 		return 0;
 	return add_sample(l, &sample, l->events[event], perfev_layout_attr(layout), err);
 }
@@ -335,27 +303,10 @@ static int list_missing(struct load *l)
 	return 0;
 }
 
-/* An event that was asked for by a name which the recording does not have: told, as nothing else would. */
-static void look_for_events(const struct load *l)
-{
-	const struct texts *wanted = &l->opts->filter.events;
-	struct perfev_reader_event_info info;
-	size_t i, e;
-
-	for (i = 0; i < wanted->count; i++) {
-		for (e = 0; perfev_reader_event_at(l->out->replay.reader, e, &info); e++)
-			if (!strcmp(info.name, wanted->items[i]))
-				break;
-		if (e == perfev_reader_event_count(l->out->replay.reader))
-			note("no event of the recording is called %s; perfev report without --event shows all",
-			     wanted->items[i]);
-	}
-}
-
 static int load_all(struct load *l, struct perfev_error *err)
 {
 	struct replay *replay = &l->out->replay;
-	struct replay_opts opts = {l->opts->path, l->opts->symfs, l->opts->kallsyms};
+	struct replay_opts opts = {l->opts->path, l->opts->symfs, l->opts->kallsyms, false};
 	int r = replay_open(replay, &opts, err);
 
 	replay->sample = take_sample;
@@ -371,14 +322,18 @@ static int load_all(struct load *l, struct perfev_error *err)
 	return r;
 }
 
-int load_profile(struct loaded *ret, const struct load_opts *opts)
+int load_profile(struct loaded *ret, const struct load_opts *opts_)
 {
+	static const struct filter none;
+	struct load_opts with_filter = *opts_, *opts = &with_filter;
 	struct load l = {.out = ret, .opts = opts};
 	struct perfev_error err;
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
 	memset(&err, 0, sizeof(err));
+	if (!opts->filter)
+		opts->filter = &none;
 	r = load_all(&l, &err);
 	if (r == 0) {
 		perfev_reader_loss(ret->replay.reader, &ret->loss);
@@ -386,7 +341,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts)
 		perfev_deferred_describe(ret->replay.deferred, &ret->deferred);
 		if (ret->replay.compressed)
 			note("%s has compressed records, which this version does not read yet", opts->path);
-		look_for_events(&l);
+		filter_look(opts->filter, ret->replay.reader);
 	} else if (!err.code) {
 		out_of_memory();
 	} else {

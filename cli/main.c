@@ -22,7 +22,7 @@ static const struct {
 	{"dump", cmd_dump, "show what a recording holds"},
 	{"list", cmd_list, "list the events of this machine"},
 	{"doctor", cmd_doctor, "say what this machine and this user can measure"},
-	{"script", NULL, NULL},
+	{"script", cmd_script, "print samples one by one, as text or JSON"},
 	{"fix", NULL, NULL},
 	{"annotate", NULL, NULL},
 	{"top", NULL, NULL},

@@ -35,7 +35,7 @@ static void feed_build_ids(const struct replay *replay)
 		perfev_symbols_build_id(replay->symbols, &entry, NULL);
 }
 
-/* Whether the recording is from another kernel or machine than this one. */
+/* Whether the recording is from another kernel or machine than this one, or does not say where from. */
 static bool is_foreign(const struct replay *replay)
 {
 	const char *release = replay_feature(replay, PERFEV_FEATURE_OSRELEASE);
@@ -43,36 +43,51 @@ static bool is_foreign(const struct replay *replay)
 	struct perfev_system s;
 
 	perfev_system_read(&s);
-	return (release && strcmp(release, s.release)) || (arch && strcmp(arch, s.arch));
+	return !release || strcmp(release, s.release) || (arch && strcmp(arch, s.arch));
 }
 
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err)
 {
-	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = how->symfs, .kallsyms = how->kallsyms};
 	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1};
+	const struct perfev_reader_opts *first = how->partial ? &partial : NULL;
 	struct perfev_reader_info info;
-	int r = perfev_reader_open(&replay->reader, how->path, NULL, err);
+	int r = perfev_reader_open(&replay->reader, how->path, first, err);
 
 	if (r < 0)
 		return r;
 	perfev_reader_describe(replay->reader, &info);
 	if (info.cut) { /* the recorder was killed: what it wrote is read, and it is said */
 		note("%s was not finished: its recorder was killed; all that it wrote is read", how->path);
-		perfev_reader_close(replay->reader);
-		replay->reader = NULL;
-		r = perfev_reader_open(&replay->reader, how->path, &partial, err);
+		if (!how->partial) {
+			perfev_reader_close(replay->reader);
+			replay->reader = NULL;
+			r = perfev_reader_open(&replay->reader, how->path, &partial, err);
+		}
 		if (r < 0)
 			return r;
 	}
-	opts.foreign = is_foreign(replay);
-	r = perfev_symbols_new(&replay->symbols, &opts, err);
-	if (r == 0)
-		r = perfev_order_new(&replay->order, NULL, err);
-	if (r == 0)
-		r = perfev_deferred_new(&replay->deferred, NULL, err);
+	replay->how = *how;
+	r = perfev_order_new(&replay->order, NULL, err);
+	return r == 0 ? perfev_deferred_new(&replay->deferred, NULL, err) : r;
+}
+
+/* What a stream says of its machine comes before the first mapping: only then symbols can be looked for. */
+static int make_symbols(struct replay *replay, struct perfev_error *err)
+{
+	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
+					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay)};
+	int r = perfev_symbols_new(&replay->symbols, &opts, err);
+
 	if (r == 0)
 		feed_build_ids(replay);
 	return r;
+}
+
+static bool says_of_machine(uint32_t type)
+{
+	return type == PERFEV_RECORD_HEADER_ATTR || type == PERFEV_RECORD_HEADER_EVENT_TYPE ||
+	       type == PERFEV_RECORD_HEADER_TRACING_DATA || type == PERFEV_RECORD_HEADER_FEATURE ||
+	       type == PERFEV_RECORD_EVENT_UPDATE;
 }
 
 void replay_close(struct replay *replay)
@@ -101,13 +116,20 @@ static int take_joined(struct replay *replay, struct perfev_error *err)
 static int take(struct replay *replay, const struct perfev_record *record, struct perfev_error *err)
 {
 	const struct perfev_layout *layout = perfev_reader_layout(replay->reader, record);
-	int as_it_is = perfev_deferred_feed(replay->deferred, record, layout, err);
-	int r = as_it_is < 0 ? as_it_is : take_joined(replay, err);
+	int as_it_is, r = 0;
 
+	if (!replay->symbols && says_of_machine(record->type))
+		return 0;
+	if (!replay->symbols)
+		r = make_symbols(replay, err);
+	as_it_is = r < 0 ? r : perfev_deferred_feed(replay->deferred, record, layout, err);
+	r = as_it_is < 0 ? as_it_is : take_joined(replay, err);
 	if (r < 0 || !as_it_is)
 		return r;
-	if (record->type == PERF_RECORD_SAMPLE)
+	if (record->type == PERF_RECORD_SAMPLE) {
+		perfev_symbols_feed(replay->symbols, record, layout, NULL);
 		return replay->sample(replay->context, record, layout, err);
+	}
 	if (record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2)
 		replay->compressed++;
 	return perfev_symbols_feed(replay->symbols, record, layout, err);
@@ -156,6 +178,8 @@ int replay_run(struct replay *replay, struct perfev_error *err)
 		r = perfev_order_end(replay->order, err);
 	if (r == 0)
 		r = take_ready(replay, err);
+	if (r == 0 && !replay->symbols)
+		r = make_symbols(replay, err);
 	perfev_deferred_end(replay->deferred);
 	if (r == 0)
 		r = take_joined(replay, err);

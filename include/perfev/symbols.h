@@ -35,7 +35,7 @@ struct perfev_frame {
 	const char *module; /* the file, "[kernel.kallsyms]", "[vdso]", ...; "[unknown]" */
 	uint64_t address;   /* in the module's own addresses: of the symbol's start, or, without a
 			     * name, of the place itself */
-	uint64_t file_offset; /* without a name: of the place in its file; else 0 */
+	uint64_t file_offset; /* of the place in its file; of kernel code and what has no file, the place itself */
 	uint32_t flags;	    /* enum perfev_frame_flag */
 	uint32_t module_id; /* for perfev_symbols_module() */
 	uint32_t key;	    /* the same for the same symbol (or nameless place), counted from 0 */
@@ -50,8 +50,8 @@ PERFEV_API void perfev_symbols_free(struct perfev_symbols *symbols);
 
 /*
  * perfev_symbols_feed() - learn from a record
- * MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL and HEADER_BUILD_ID change what is known; others are passed
- * over.
+ * MMAP, MMAP2, COMM, FORK, EXIT, KSYMBOL and HEADER_BUILD_ID change what is known; a SAMPLE tells that a program
+ * runs, so that what was mapped before its exec is gone; others are passed over.
  * Return: 0; -EINVAL for a damaged record; -ENOMEM.
  * Since: 0.1
  */
@@ -80,13 +80,14 @@ struct perfev_place {
 PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
 				   struct perfev_frame *ret, size_t max, struct perfev_error *err);
 
-/* perfev_symbols_comm() - the name of a thread, now; ":TID" when none was recorded
+/* perfev_symbols_comm() - the name of a thread, now; ":TID" when none was recorded; "swapper" of the idle task, 0
  * Lives until the symbols are freed. */
 PERFEV_API const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid);
 
 /* A module, and what became of the search for its symbols. */
 struct perfev_module_info {
 	const char *name;
+	const char *path;	   /* what the recording calls it: "/lib/modules/6.1.0/ext4.ko" for "[ext4]" */
 	const char *file;	   /* where symbols were read, or NULL */
 	const char *why;	   /* why there are none, or why an address has no name */
 	struct perfev_bytes build_id; /* as recorded, or of the file; size 0: not known */

@@ -8,19 +8,79 @@
 #include <perfev/reader.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define KSYMBOLS_MAX 65536 /* far more than kernels have: they are looked through one by one */
 
-/* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
-static void feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *mmap)
+/* "/lib/modules/6.1/kernel/fs/ext-4.ko.xz" is called "[ext_4]", as kallsyms calls it. */
+static void module_name(char *to, size_t size, const char *path)
 {
-	static const char name[] = "[kernel.kallsyms]";
+	const char *base = strrchr(path, '/');
+	size_t n, i;
 
-	if (strncmp(mmap->filename, name, sizeof(name) - 1) || s->kernel_ref)
+	base = path[0] == '[' || !base ? path : base + 1;
+	n = path[0] == '[' ? strlen(base) : strcspn(base, ".");
+	if (path[0] == '[') {
+		snprintf(to, size, "%.*s", (int)(n < size ? n : size - 1), base);
+		return;
+	}
+	snprintf(to, size, "[%.*s]", (int)(n < size - 3 ? n : size - 3), base);
+	for (i = 0; to[i]; i++)
+		if (to[i] == '-')
+			to[i] = '_';
+}
+
+static const char kernel_name[] = "[kernel.kallsyms]";
+
+/* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
+static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *mmap)
+{
+	if (s->kernel_ref)
 		return;
 	s->kernel_ref = mmap->pgoff;
-	s->kernel_ref_stext = !strcmp(mmap->filename + sizeof(name) - 1, "_stext");
+	s->kernel_ref_stext = !strcmp(mmap->filename + sizeof(kernel_name) - 1, "_stext");
+}
+
+/* The kernel or one of its modules; where it is. A kernel that hides its addresses is said to be at 0. */
+static int feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *mmap, struct perfev_error *err)
+{
+	struct mapping mapping = {.start = mmap->addr, .end = mmap->addr + mmap->len, .offset = mmap->addr,
+				  .module = MODULE_KERNEL};
+	char name[256];
+
+	if (!strncmp(mmap->filename, kernel_name, sizeof(kernel_name) - 1)) {
+		feed_kernel_ref(s, mmap);
+	} else {
+		module_name(name, sizeof(name), mmap->filename);
+		if (symbols_module(s, &mapping.module, name, NULL, 0) < 0)
+			return error_memory(err);
+		if (symbols_kernel_path(s, s->modules[mapping.module], mmap->filename) < 0)
+			return error_memory(err);
+	}
+	if (mapping.end < mapping.start || mapping.end == 0)
+		mapping.end = UINT64_MAX;
+	if (!s->kernel)
+		s->kernel = spaces_get(&s->spaces, SPACE_KERNEL);
+	if (!s->kernel || space_map(&s->spaces, s->kernel, &mapping) < 0)
+		return error_memory(err);
+	s->kernel_generation = ++s->spaces.generations;
+	return 0;
+}
+
+/* Memory that code was put into at run time belongs to the list of functions that its process may write. */
+static const char *mapped_name(const struct perfev_mmap *mmap, const struct perfev_record *record, char *to, size_t size)
+{
+	static const char *const anonymous[] = {"//anon", "/dev/zero", "/anon_hugepage", "[stack", "/SYSV", "[heap]"};
+	bool exec = record->type == PERF_RECORD_MMAP2 ? mmap->prot & 4 : !(record->misc & PERF_RECORD_MISC_MMAP_DATA);
+	size_t i;
+
+	for (i = 0; exec && i < sizeof(anonymous) / sizeof(anonymous[0]); i++)
+		if (!strncmp(mmap->filename, anonymous[i], strlen(anonymous[i]))) {
+			snprintf(to, size, "/tmp/perf-%d.map", (int)mmap->pid);
+			return to;
+		}
+	return mmap->filename;
 }
 
 static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
@@ -29,14 +89,13 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 	struct perfev_mmap mmap;
 	struct space_process *process;
 	struct mapping mapping;
+	char jit[64];
 	int r = perfev_mmap_decode(&mmap, record, layout, err);
 
 	if (r < 0)
 		return r;
-	if ((record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL) {
-		feed_kernel_map(s, &mmap);
-		return 0;
-	}
+	if ((record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return feed_kernel_map(s, &mmap, err);
 	if ((record->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
 		return 0;
 	if (mmap.len > UINT64_MAX - mmap.addr)
@@ -46,8 +105,8 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 	mapping.offset = mmap.pgoff;
 	mapping.reserved = 0;
 	process = spaces_get(&s->spaces, (int32_t)mmap.pid);
-	if (!process || symbols_module(s, &mapping.module, mmap.filename, mmap.build_id,
-				       mmap.build_id_size) < 0 ||
+	if (!process || symbols_module(s, &mapping.module, mapped_name(&mmap, record, jit, sizeof(jit)),
+				       mmap.build_id, mmap.build_id_size) < 0 ||
 	    space_map(&s->spaces, process, &mapping) < 0)
 		return error_memory(err);
 	return 0;
@@ -68,8 +127,24 @@ static int feed_comm(struct perfev_symbols *s, const struct perfev_record *recor
 	if (!process || !name || space_set_comm(process, (int32_t)comm.tid, name) < 0)
 		return error_memory(err);
 	if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
-		space_clear(&s->spaces, process);
+		space_exec(&s->spaces, process);
 	return 0;
+}
+
+/* A program that runs has left its exec behind. */
+static void feed_sample(struct perfev_symbols *s, const struct perfev_record *record, const struct perfev_layout *layout)
+{
+	struct space_process *process;
+	struct perfev_id id;
+
+	if (!s->spaces.execs || !layout ||
+	    (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
+		return;
+	if (perfev_id_decode(&id, record, layout, NULL) < 0 || !(id.present & PERF_SAMPLE_TID))
+		return;
+	process = spaces_find(&s->spaces, (int32_t)id.pid);
+	if (process)
+		space_run(&s->spaces, process);
 }
 
 static int feed_fork(struct perfev_symbols *s, const struct perfev_record *record,
@@ -160,6 +235,9 @@ int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_reco
 			const struct perfev_layout *layout, struct perfev_error *err)
 {
 	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+		feed_sample(symbols, record, layout);
+		return 0;
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		return feed_mmap(symbols, record, layout, err);

@@ -243,9 +243,16 @@ static void explain(struct module *module, enum fit fit, int error)
 		say(module, "the file cannot be read: %s", strerror(-error));
 }
 
+bool module_is_jit_map(const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(name, "/tmp/perf-", 10) && n > 14 && !strcmp(name + n - 4, ".map");
+}
+
 bool module_is_file(const char *name)
 {
-	return name[0] == '/' && name[1] != '/' && strncmp(name, "/dev/zero", 9) &&
+	return !module_is_jit_map(name) && name[0] == '/' && name[1] != '/' && strncmp(name, "/dev/zero", 9) &&
 	       strncmp(name, "/SYSV", 5) && strncmp(name, "/anon_hugepage", 14);
 }
 

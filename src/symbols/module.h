@@ -7,7 +7,8 @@
 #include "table.h"
 
 struct module {
-	char *name; /* as recorded */
+	char *name; /* as recorded; of a module of the kernel as kallsyms has it: "[ext4]" */
+	const char *path; /* of one of the kernel: what the recording says; NULL: the name */
 	char *file; /* where symbols were read; NULL: nowhere */
 	char why[200]; /* why there are none */
 	uint8_t build_id[20];
@@ -32,6 +33,8 @@ struct module_places {
 int module_load(struct module *module, const struct module_places *places);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. */
 uint64_t module_address(const struct module *module, uint64_t offset);
+/* module_is_jit_map() - whether it is the list of functions that a process made at run time. */
+bool module_is_jit_map(const char *name);
 /* module_is_file() - whether a mapping of that name is of a file. */
 bool module_is_file(const char *name);
 void module_free(struct module *module);

@@ -77,11 +77,11 @@ struct space_process *spaces_get(struct spaces *spaces, int32_t pid)
 	return p;
 }
 
-static void put_mappings(struct space_process *process)
+static void put_mappings(struct mappings **mappings)
 {
-	struct mappings *m = process->mappings;
+	struct mappings *m = *mappings;
 
-	process->mappings = NULL;
+	*mappings = NULL;
 	if (!m || --m->owners)
 		return;
 	free(m->items);
@@ -107,7 +107,8 @@ void spaces_free(struct spaces *spaces)
 	for (i = 0; i < spaces->bucket_count; i++)
 		for (p = spaces->buckets[i]; p; p = next) {
 			next = p->next;
-			put_mappings(p);
+			put_mappings(&p->mappings);
+			put_mappings(&p->before);
 			free_threads(p);
 			free(p);
 		}
@@ -136,7 +137,7 @@ static struct mappings *own_mappings(struct space_process *process)
 		memcpy(copy->items, m->items, m->count * sizeof(*copy->items));
 		copy->count = m->count;
 	}
-	put_mappings(process);
+	put_mappings(&process->mappings);
 	process->mappings = copy;
 	return copy;
 }
@@ -206,7 +207,8 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 {
 	if (parent == child)
 		return 0;
-	put_mappings(child);
+	put_mappings(&child->mappings);
+	space_run(spaces, child);
 	free_threads(child);
 	child->generation = ++spaces->generations;
 	if (!parent->mappings)
@@ -218,21 +220,40 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 	return 0;
 }
 
-void space_clear(struct spaces *spaces, struct space_process *process)
+void space_run(struct spaces *spaces, struct space_process *process)
 {
-	put_mappings(process);
+	if (!process->before)
+		return;
+	put_mappings(&process->before);
+	spaces->execs--;
 	process->generation = ++spaces->generations;
 }
 
-const struct mapping *space_find(const struct space_process *process, uint64_t ip)
+void space_exec(struct spaces *spaces, struct space_process *process)
 {
-	const struct mappings *m = process->mappings;
+	space_run(spaces, process);
+	if (process->mappings)
+		spaces->execs++;
+	process->before = process->mappings;
+	process->mappings = NULL;
+	process->generation = ++spaces->generations;
+}
+
+static const struct mapping *find_in(const struct mappings *m, uint64_t ip)
+{
 	size_t at;
 
 	if (!m)
 		return NULL;
 	at = first_behind(m, ip);
 	return at < m->count && m->items[at].start <= ip ? &m->items[at] : NULL;
+}
+
+const struct mapping *space_find(const struct space_process *process, uint64_t ip)
+{
+	const struct mapping *mapping = find_in(process->mappings, ip);
+
+	return mapping || !process->before ? mapping : find_in(process->before, ip);
 }
 
 int space_set_comm(struct space_process *process, int32_t tid, const char *comm)

@@ -30,6 +30,7 @@ struct space_thread {
 struct space_process {
 	int32_t pid;
 	struct mappings *mappings; /* NULL: none */
+	struct mappings *before;   /* of the program that ended itself by exec, till the new one runs; or NULL */
 	struct space_thread *threads;
 	uint32_t generation; /* another one after each change of the mappings */
 	struct space_process *next;
@@ -39,7 +40,11 @@ struct spaces {
 	struct space_process **buckets;
 	size_t bucket_count, process_count;
 	uint32_t generations; /* handed out */
+	uint32_t execs;	      /* processes that have mappings from before */
 };
+
+/* Stands for the kernel among processes. */
+#define SPACE_KERNEL INT32_MIN
 
 /* The process of that number, made when it is new; NULL without memory. */
 struct space_process *spaces_get(struct spaces *spaces, int32_t pid);
@@ -51,7 +56,10 @@ void spaces_free(struct spaces *spaces);
 int space_map(struct spaces *spaces, struct space_process *process, const struct mapping *mapping);
 /* The child has what the parent has now. */
 int space_fork(struct spaces *spaces, struct space_process *parent, struct space_process *child);
-void space_clear(struct spaces *spaces, struct space_process *process);
+/* exec: the old mappings are found only where there is no new one, for what is sampled inside of it. */
+void space_exec(struct spaces *spaces, struct space_process *process);
+/* The new program runs. */
+void space_run(struct spaces *spaces, struct space_process *process);
 const struct mapping *space_find(const struct space_process *process, uint64_t ip);
 
 int space_set_comm(struct space_process *process, int32_t tid, const char *comm);

@@ -221,26 +221,28 @@ static struct space_process *process_of(struct perfev_symbols *s, int32_t pid)
 }
 
 static int find_user(struct perfev_symbols *s, const struct space_process *process, uint64_t ip,
-		     uint32_t *key, uint32_t *offset)
+		     struct place_cache *slot)
 {
 	const struct mapping *mapping = space_find(process, ip);
 	struct module *module;
 	uint64_t address, in_file;
 	long index;
 
-	*offset = 0;
+	slot->offset = 0;
+	slot->in_file = ip;
 	if (!mapping)
-		return nameless_frame(s, MODULE_UNKNOWN, ip, ip, 0, key);
+		return nameless_frame(s, MODULE_UNKNOWN, ip, ip, 0, &slot->key);
 	module = s->modules[mapping->module];
 	if (module_load(module, &s->places) < 0)
 		return -ENOMEM;
 	in_file = module->no_file ? ip : ip - mapping->start + mapping->offset;
+	slot->in_file = in_file;
 	address = module_address(module, in_file);
 	index = table_find(&module->table, address);
 	if (index < 0)
-		return nameless_frame(s, mapping->module, address, in_file, 0, key);
-	*offset = (uint32_t)(address - module->table.items[index].start);
-	return symbol_frame(s, &module->table.items[index], mapping->module, 0, module->keys, index, key);
+		return nameless_frame(s, mapping->module, address, in_file, 0, &slot->key);
+	slot->offset = (uint32_t)(address - module->table.items[index].start);
+	return symbol_frame(s, &module->table.items[index], mapping->module, 0, module->keys, index, &slot->key);
 }
 
 /* ---- kernel code --------------------------------------------------------------------------------------------- */
@@ -287,14 +289,24 @@ static int kernel_module(struct perfev_symbols *s, const struct symbol *symbol, 
 	return 0;
 }
 
-static int find_kernel(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uint32_t *offset)
+/* A place without a name belongs to what was mapped there, if that was recorded. */
+static int nameless_kernel_frame(struct perfev_symbols *s, uint64_t ip, uint32_t *key)
 {
+	const struct mapping *mapping = s->kernel ? space_find(s->kernel, ip) : NULL;
+
+	return nameless_frame(s, mapping ? mapping->module : MODULE_UNKNOWN, ip, ip, PERFEV_FRAME_KERNEL, key);
+}
+
+static int find_kernel(struct perfev_symbols *s, uint64_t ip, struct place_cache *slot)
+{
+	uint32_t *key = &slot->key, *offset = &slot->offset;
 	const struct symbol *symbol;
 	uint32_t module;
 	long index;
 	int r;
 
 	*offset = 0;
+	slot->in_file = ip;
 	r = find_ksymbol(s, ip, key, offset);
 	if (r != 0)
 		return r < 0 ? r : 0;
@@ -302,7 +314,7 @@ static int find_kernel(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uin
 		return -ENOMEM;
 	index = table_find(&s->kallsyms.table, ip - s->kernel_delta);
 	if (index < 0)
-		return nameless_frame(s, MODULE_KERNEL, ip, ip, PERFEV_FRAME_KERNEL, key);
+		return nameless_kernel_frame(s, ip, key);
 	symbol = &s->kallsyms.table.items[index];
 	if (kernel_module(s, symbol, &module) < 0)
 		return -ENOMEM;
@@ -315,8 +327,7 @@ static int find_kernel(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uin
 static int find_uncached(struct perfev_symbols *s, const struct space_process *process, bool kernel,
 			 struct place_cache *slot)
 {
-	return kernel ? find_kernel(s, slot->ip, &slot->key, &slot->offset)
-		      : find_user(s, process, slot->ip, &slot->key, &slot->offset);
+	return kernel ? find_kernel(s, slot->ip, slot) : find_user(s, process, slot->ip, slot);
 }
 
 static int find_elsewhere(struct perfev_symbols *s, const struct perfev_place *place,
@@ -363,6 +374,7 @@ int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_plac
 	}
 	*ret = symbols->frames[slot->key];
 	ret->offset = slot->offset;
+	ret->file_offset = slot->in_file;
 	return 1;
 }
 
@@ -376,6 +388,8 @@ const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int
 		comm = space_comm(process, pid);
 	if (comm)
 		return comm;
+	if (tid == 0)
+		return "swapper"; /* each CPU's idle task, which no record names */
 	snprintf(text, sizeof(text), ":%d", tid);
 	comm = intern(&symbols->names, text);
 	return comm ? comm : "";
@@ -390,6 +404,7 @@ bool perfev_symbols_module(const struct perfev_symbols *symbols, uint32_t module
 		return false;
 	module = symbols->modules[module_id];
 	ret->name = module->name;
+	ret->path = module->path ? module->path : module->name;
 	ret->file = module->file;
 	ret->why = module->why[0] ? module->why : NULL;
 	ret->build_id.data = module->build_id;

@@ -37,6 +37,7 @@ struct place_cache {
 	uint32_t key;
 	uint32_t offset;
 	uint32_t reserved;
+	uint64_t in_file; /* where in its file; of kernel code, the address itself */
 };
 
 struct perfev_symbols {
@@ -60,6 +61,7 @@ struct perfev_symbols {
 	struct place_cache *cache;
 	struct kallsyms kallsyms;
 	bool kernel_loaded;
+	struct space_process *kernel; /* where the kernel and its modules were mapped; NULL: not recorded */
 	uint32_t *kernel_keys;	 /* for each symbol of kallsyms, key + 1 */
 	uint32_t *kernel_modules; /* for each of its modules, its number + 1 */
 	uint64_t kernel_ref;	 /* recorded address of _text or _stext; 0: not recorded */
@@ -73,6 +75,8 @@ struct perfev_symbols {
 /* symbols_module.c */
 int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, const uint8_t *id,
 		   uint8_t id_size);
+/* Says where a module of the kernel came from. */
+int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path);
 int symbols_kernel(struct perfev_symbols *s);
 
 #endif

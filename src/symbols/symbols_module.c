@@ -144,9 +144,23 @@ int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, co
 		return -ENOMEM;
 	*ret = (uint32_t)s->module_count++;
 	s->module_slots[at] = *ret + 1;
-	if (!strcmp(name, "[vdso]") && (!s->opts.foreign || id_size))
+	if (!strcmp(name, "[vdso]") && !s->symfs && (!s->opts.foreign || id_size))
 		find_vdso(modules[*ret]);
 	return 0;
+}
+
+int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path)
+{
+	const struct recorded_id *id = find_id(s, path);
+
+	module->loaded = true;
+	module->kernel = true;
+	module->path = intern(&s->names, path);
+	if (id) {
+		memcpy(module->build_id, id->id, id->size);
+		module->build_id_size = id->size;
+	}
+	return module->path ? 0 : -ENOMEM;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@ import subprocess
 from cli import BURN, ENV, PERFEV, expect, expect_code, expect_in, perfev
 
 COMMANDS = ("stat", "record", "report", "dump", "list", "doctor")
-LATER = ("script", "fix", "annotate", "top", "diff", "merge")
+LATER = ("fix", "annotate", "top", "diff", "merge")
 
 
 def test_help_and_version():

@@ -110,6 +110,25 @@ static inline void feed_mmap2(int32_t pid, uint64_t start, uint64_t end, uint64_
 	feed(at);
 }
 
+/* A program that runs user code. */
+static inline void feed_sample(int32_t pid)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr), .sample_type = PERF_SAMPLE_TID};
+	size_t at = begin_record(&bytes, PERF_RECORD_SAMPLE, USER);
+	struct perfev_layout *layout;
+	struct perfev_record record;
+
+	put_u32(&bytes, (uint32_t)pid);
+	put_u32(&bytes, (uint32_t)pid);
+	end_record(&bytes, at);
+	assert_works(perfev_layout_new(&layout, &attr, &err));
+	assert_works(perfev_record_from_bytes(&record, (struct perfev_bytes){bytes.data + at, bytes.size - at}, 0,
+					      &err));
+	assert_works(perfev_symbols_feed(symbols, &record, layout, &err));
+	perfev_layout_free(layout);
+	bytes.size = 0;
+}
+
 static inline void feed_maps(int32_t pid)
 {
 	size_t i;

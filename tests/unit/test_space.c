@@ -123,7 +123,8 @@ static void test_against_single_bytes(void **state)
 		uint64_t offset = random_below(1000);
 
 		if (i % 500 == 0) {
-			space_clear(&spaces, process);
+			space_exec(&spaces, process);
+			space_run(&spaces, process);
 			memset(bytes, 0, sizeof(bytes));
 		}
 		map(&spaces, process, start, end, offset, i);
@@ -169,13 +170,20 @@ static void test_fork(void **state)
 	map(&spaces, parent, 300, 400, 0, 3);
 	expect(parent, "100-200@0:1 300-400@0:3");
 	expect(second, "100-200@0:1");
-	space_clear(&spaces, second);
+	space_exec(&spaces, second);
 	expect(second, "");
 	map(&spaces, second, 1, 2, 0, 4);
 	expect(second, "1-2@0:4");
 	assert_int_equal(space_fork(&spaces, parent, parent), 0); /* changes nothing */
 	expect(parent, "100-200@0:1 300-400@0:3");
-	space_clear(&spaces, parent);
+	space_exec(&spaces, parent);
+	assert_int_equal(space_find(parent, 350)->module, 3); /* of the program that called exec */
+	map(&spaces, parent, 300, 360, 0, 6);
+	assert_int_equal(space_find(parent, 350)->module, 6);
+	assert_int_equal(space_find(parent, 370)->module, 3);
+	space_run(&spaces, parent);
+	assert_null(space_find(parent, 370));
+	space_exec(&spaces, parent);
 	assert_int_equal(space_fork(&spaces, parent, child), 0); /* of one that has nothing */
 	expect(child, "");
 	spaces_free(&spaces);

@@ -38,13 +38,17 @@ static void test_forks(void **state)
 	expect_functions(8, "helpernopie");
 	page = address_of("main") & ~UINT64_C(0xfff);
 	feed_mmap2(8, page, page + 4096, 0, "//anon", NULL);
-	expect_nameless(8, address_of("main"), "//anon");
+	expect_nameless(8, address_of("main"), "/tmp/perf-8.map");
 	expect_functions(7, "helpernopie");
 	feed_fork(9, 9, 8, 0);
-	expect_nameless(9, address_of("main"), "//anon");
-	feed_comm(7, 7, "other", true);
+	expect_nameless(9, address_of("main"), "/tmp/perf-8.map");
+	feed_comm(7, 7, "other", true); /* its last samples are inside of exec, called by the old program */
+	expect_functions(7, "helpernopie");
+	feed_sample(8);
+	expect_functions(7, "helpernopie");
+	feed_sample(7);
 	expect_nameless(7, address_of("main"), "[unknown]");
-	expect_nameless(9, address_of("main"), "//anon");
+	expect_nameless(9, address_of("main"), "/tmp/perf-8.map");
 	feed_maps(9);
 	expect_functions(9, "helpernopie");
 	feed_fork(9, 10, 9, 0); /* a thread: nothing changes */
@@ -67,6 +71,7 @@ static void test_names_of_threads(void **state)
 	feed_comm(9, 9, "next", true);
 	assert_string_equal(perfev_symbols_comm(symbols, 9, 9), "next");
 	assert_string_equal(perfev_symbols_comm(symbols, -1, -1), ":-1");
+	assert_string_equal(perfev_symbols_comm(symbols, 0, 0), "swapper");
 }
 
 /* ---- files that are not as they should be ------------------------------------------------------------------------------ */
@@ -181,10 +186,9 @@ static void test_files_that_are_none(void **state)
 		const char *name, *why;
 	} rows[] = {
 		{"/nowhere/program", "No such file"},	   {"/tmp", "cannot be read"},
-		{"/dev/zero (deleted)", "made at run time"}, {"//anon", "made at run time"},
-		{"[heap]", "made at run time"},		   {"/memfd:jit (deleted)", "memfd"},
+		{"", "made at run time"},
+		{"/memfd:jit (deleted)", "memfd"},
 		{"/gone (deleted)", "deleted"},		   {"/etc/passwd", "no ELF file"},
-		{"/SYSV00000000 (deleted)", "made at run time"}, {"", "made at run time"},
 	};
 	struct perfev_module_info info;
 	size_t i;
@@ -195,6 +199,22 @@ static void test_files_that_are_none(void **state)
 		info = expect_nameless(7, 0x1000 * (i + 1) + 5, rows[i].name);
 		if (!info.why || !strstr(info.why, rows[i].why))
 			fail_msg("%s: %s", rows[i].name, info.why);
+	}
+}
+
+/* Code that was made at run time belongs to the list of functions that its process may write. */
+static void test_code_made_at_run_time(void **state)
+{
+	static const char *const names[] = {"//anon", "/dev/zero (deleted)", "[heap]", "[stack]",
+					    "/SYSV00000000 (deleted)", "/anon_hugepage (deleted)"};
+	struct perfev_module_info info;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		feed_mmap2(7, 0x1000 * (i + 1), 0x1000 * (i + 2), 0, names[i], NULL);
+		info = expect_nameless(7, 0x1000 * (i + 1) + 5, "/tmp/perf-7.map");
+		assert_non_null(strstr(info.why, "made at run time"));
 	}
 }
 
@@ -253,6 +273,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_debug_file, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_build_ids, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_files_that_are_none, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_code_made_at_run_time, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_foreign_vdso, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_own_vdso, setup, teardown),
 };

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: MIT */
+/* perfev script: samples one by one, in the order of time, as perf script prints them or as JSON. */
+#include "script.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+	struct replay_opts replay;
+	struct filter filter;
+	struct texts fields;
+	bool json, ns, no_chains;
+	uint64_t max_stack;
+	const char *output;
+};
+
+/* What an event counted when it was read last: samples may carry the counts of a whole group. */
+struct count {
+	uint64_t id, last;
+	size_t event;
+};
+
+struct run {
+	struct script script;
+	const struct options *o;
+	struct count *counts; /* sorted by id */
+	size_t count_count;
+	bool *wanted; /* by event */
+	uint64_t samples;
+};
+
+/* ---- names that are printed again and again ----------------------------------------------------------------- */
+
+/* A copy, without what would steer a terminal. */
+static char *plain(const char *before, const char *text, const char *behind, uint32_t *size)
+{
+	size_t n = strlen(before) + strlen(text) + strlen(behind), i;
+	char *copy = malloc(n + 1);
+
+	if (!copy)
+		return NULL;
+	snprintf(copy, n + 1, "%s%s%s", before, text, behind);
+	for (i = 0; i < n; i++)
+		if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
+			copy[i] = '?';
+	*size = (uint32_t)n;
+	return copy;
+}
+
+static const struct script_name *name_at(struct script_name **names, size_t *count, size_t at, const char *before,
+					 const char *text, const char *behind)
+{
+	static const struct script_name none = {"", 0, 0};
+
+	if (at >= *count) {
+		size_t more = at + 1024;
+		struct script_name *grown = realloc(*names, more * sizeof(*grown));
+
+		if (!grown)
+			return &none;
+		memset(grown + *count, 0, (more - *count) * sizeof(*grown));
+		*names = grown;
+		*count = more;
+	}
+	if (!(*names)[at].text)
+		(*names)[at].text = plain(before, text, behind, &(*names)[at].size);
+	return (*names)[at].text ? &(*names)[at] : &none;
+}
+
+const struct script_name *script_name(struct script *script, const struct perfev_frame *frame)
+{
+	static const struct script_name unknown = {"[unknown]", 9, 0};
+
+	if (!frame->symbol)
+		return &unknown;
+	return name_at(&script->names, &script->name_count, frame->key, "", frame->symbol, "");
+}
+
+const struct script_name *script_module(struct script *script, const struct perfev_frame *frame)
+{
+	struct perfev_module_info info;
+	const char *name = frame->module;
+
+	/* a module of the kernel that is in the list of build-ids has its path */
+	if ((frame->flags & PERFEV_FRAME_KERNEL) && (frame->module_id >= script->module_count ||
+	    !script->modules[frame->module_id].text) && strcmp(name, "[bpf]") &&
+	    perfev_symbols_module(script->replay.symbols, frame->module_id, &info) && info.build_id.size)
+		name = info.path;
+	return name_at(&script->modules, &script->module_count, frame->module_id, "(", name, ")");
+}
+
+static void free_names(struct script_name *names, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		free((void *)(uintptr_t)names[i].text);
+	free(names);
+}
+
+/* ---- tracepoints --------------------------------------------------------------------------------------------- */
+
+static void prepare_trace(struct script *script, struct script_event *event)
+{
+	struct perfev_printer_opts opts = {.size = sizeof(opts)};
+	struct perfev_reader *reader = script->replay.reader;
+	struct perfev_reader_info info;
+	struct perfev_tracing tracing;
+	struct perfev_bytes section;
+	struct perfev_error err;
+
+	if (event->tracepoint || event->why[0])
+		return;
+	if (perfev_reader_tracepoint(reader, event->attr->config, &event->tracepoint, &err) < 0) {
+		snprintf(event->why, sizeof(event->why), "%.250s", err.text);
+		return;
+	}
+	perfev_reader_describe(reader, &info);
+	if (perfev_reader_feature(reader, PERFEV_FEATURE_TRACING_DATA, &section) &&
+	    perfev_feature_tracing(&tracing, section, NULL) == 0)
+		opts.printk_formats = tracing.printk_formats;
+	if (perfev_printer_new(&event->printer, event->tracepoint, &opts, &err) < 0)
+		snprintf(event->why, sizeof(event->why), "%.250s", err.text);
+}
+
+size_t script_trace(struct script *script, struct script_event *event, struct perfev_bytes raw, char *to, size_t size)
+{
+	int n = -1;
+
+	prepare_trace(script, event);
+	to[0] = 0;
+	if (event->printer)
+		n = perfev_printer_format(to, size, event->printer, raw, NULL);
+	if (n < 0 && event->tracepoint)
+		n = (int)perfev_tracepoint_format(to, size, event->tracepoint, raw);
+	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
+}
+
+/* ---- events ---------------------------------------------------------------------------------------------------- */
+
+static int compare_counts(const void *a_, const void *b_)
+{
+	const struct count *a = a_, *b = b_;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* Ids of all events, with what was counted before. */
+static int gather_counts(struct run *run)
+{
+	struct perfev_reader_event_info info;
+	size_t count = 0, at = 0, e, i;
+	struct count *counts;
+
+	for (e = 0; perfev_reader_event_at(run->script.replay.reader, e, &info); e++)
+		count += info.id_count;
+	if (count == run->count_count)
+		return 0;
+	counts = calloc(count + 1, sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	for (e = 0; perfev_reader_event_at(run->script.replay.reader, e, &info); e++)
+		for (i = 0; i < info.id_count && at < count; i++) {
+			counts[at].id = info.ids[i];
+			counts[at++].event = e;
+		}
+	qsort(counts, at, sizeof(*counts), compare_counts);
+	for (i = 0; i < run->count_count; i++) {
+		struct count *same = bsearch(&run->counts[i], counts, at, sizeof(*counts), compare_counts);
+
+		if (same)
+			same->last = run->counts[i].last;
+	}
+	free(run->counts);
+	run->counts = counts;
+	run->count_count = at;
+	return 0;
+}
+
+static void look_at_event(struct script *script, struct script_event *event, const struct perfev_reader_event_info *info)
+{
+	memset(event, 0, sizeof(*event));
+	event->name = info->name;
+	event->attr = info->attr;
+	event->kind = script_kind(info->attr);
+	event->has_callchain = script->chains && (info->attr->sample_type & PERF_SAMPLE_CALLCHAIN);
+	event->is_branches = info->attr->type == PERF_TYPE_HARDWARE &&
+			     (info->attr->config & UINT32_MAX) == PERF_COUNT_HW_BRANCH_INSTRUCTIONS &&
+			     info->attr->sample_period == 1;
+}
+
+/* Tracepoints have call chains when they were recorded, without being asked for. */
+static void show_chains(struct script *script, bool pipe)
+{
+	static const uint32_t place = 1 << FIELD_IP | 1 << FIELD_SYM, more = 1 << FIELD_SYMOFF | 1 << FIELD_DSO;
+	size_t i;
+
+	for (i = 0; i < script->event_count; i++)
+		if (script->events[i].kind == KIND_TRACEPOINT && script->events[i].has_callchain &&
+		    !script->fields.user_set[KIND_TRACEPOINT])
+			script->fields.shown[KIND_TRACEPOINT] |= pipe ? place : place | more;
+}
+
+/* Called when a sample comes: in a stream events come with the first records. Of a file perf looks at the first
+ * event of each kind, of a stream at all, when it decides what samples do not have. */
+static int add_events(struct run *run)
+{
+	struct script *script = &run->script;
+	size_t count = perfev_reader_event_count(script->replay.reader), i;
+	struct perfev_reader_event_info info;
+	struct perfev_reader_info file;
+	struct script_event *events;
+	uint32_t kinds = 0;
+	bool *wanted;
+
+	if (count == script->event_count)
+		return 0;
+	perfev_reader_describe(script->replay.reader, &file);
+	events = realloc(script->events, count * sizeof(*events));
+	wanted = realloc(run->wanted, count * sizeof(*wanted));
+	script->events = events ? events : script->events;
+	run->wanted = wanted ? wanted : run->wanted;
+	if (!events || !wanted)
+		return -ENOMEM;
+	for (i = script->event_count; i < count; i++) {
+		perfev_reader_event_at(script->replay.reader, i, &info);
+		look_at_event(script, &events[i], &info);
+		wanted[i] = passes_text(&run->o->filter.events, info.name);
+		if ((int)strlen(info.name) > script->name_width)
+			script->name_width = (int)strlen(info.name);
+		if ((file.pipe || !(kinds >> events[i].kind & 1)) &&
+		    script_fields_check(&script->fields, info.name, info.attr))
+			return -ECANCELED;
+		kinds |= UINT32_C(1) << events[i].kind;
+	}
+	script->event_count = count;
+	show_chains(script, file.pipe);
+	return gather_counts(run);
+}
+
+/* ---- samples ----------------------------------------------------------------------------------------------------- */
+
+static int put(struct run *run, const struct perfev_sample *sample, size_t event, uint64_t period,
+	       struct perfev_error *err)
+{
+	struct script_sample s = {sample, &run->script.events[event], ":-1", period,
+				  sample->misc & PERF_RECORD_MISC_CPUMODE_MASK, -1, -1};
+
+	if (sample->present & PERF_SAMPLE_TID) {
+		s.pid = (int32_t)sample->pid;
+		s.tid = (int32_t)sample->tid;
+	}
+	if (s.tid != -1)
+		s.comm = perfev_symbols_comm(run->script.replay.symbols, s.pid, s.tid);
+	if (!passes_text(&run->o->filter.comms, s.comm) || !run->wanted[event])
+		return 0;
+	if (s.cpumode != PERF_RECORD_MISC_KERNEL && s.cpumode != PERF_RECORD_MISC_USER)
+		s.cpumode = 0;
+	run->samples++;
+	return run->o->json ? script_json(&run->script, &s, err) : script_text(&run->script, &s, err);
+}
+
+/* A sample with counts stands for each event that counted since the last one. */
+static int put_counts(struct run *run, const struct perfev_sample *sample, struct perfev_error *err)
+{
+	struct perfev_value value = {sample->read.count, sample->read.id, 0};
+	bool group = sample->read.present & PERF_FORMAT_GROUP;
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && (group ? perfev_values_at(&sample->read, i, &value) : i == 0); i++) {
+		struct count key = {value.id, 0, 0}, *count;
+		uint64_t period;
+
+		count = bsearch(&key, run->counts, run->count_count, sizeof(key), compare_counts);
+		if (!count)
+			continue;
+		period = value.count - count->last;
+		count->last = value.count;
+		if (period)
+			r = put(run, sample, count->event, period, err);
+	}
+	return r;
+}
+
+static bool is_guest(const struct perfev_sample *sample)
+{
+	uint32_t mode = sample->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER;
+}
+
+static int take(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
+		struct perfev_error *err)
+{
+	struct run *run = context;
+	int event = perfev_reader_event(run->script.replay.reader, record), r = add_events(run);
+	struct perfev_sample sample;
+
+	if (r < 0)
+		return r;
+	if (event < 0 || (size_t)event >= run->script.event_count || !layout)
+		return 0;
+	sample.ip = 0;
+	r = perfev_sample_decode(&sample, record, layout, err);
+	if (r < 0)
+		return r;
+	if (run->o->no_chains)
+		sample.present &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
+	if (is_guest(&sample) || !filter_passes(&run->o->filter, &sample))
+		return 0;
+	if (run->script.pen->failed) {
+		r = -EIO;
+	} else if (sample.present & PERF_SAMPLE_READ) {
+		r = put_counts(run, &sample, err);
+	} else {
+		const struct perf_event_attr *attr = run->script.events[event].attr;
+
+		r = put(run, &sample, (size_t)event,
+			sample.present & PERF_SAMPLE_PERIOD ? sample.period : attr->sample_period, err);
+	}
+	return r;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+
+static void say_missing(const struct run *run)
+{
+	const char *said = NULL;
+	size_t i;
+
+	for (i = 0; i < run->script.event_count; i++) {
+		const struct script_event *event = &run->script.events[i];
+
+		if (event->why[0] && !said)
+			note("fields of %s are printed as they are: %s", event->name, text_cause(event->why));
+		said = event->why[0] ? event->why : said;
+	}
+	if (run->script.replay.compressed)
+		note("%s has compressed records, which this version does not read yet", run->o->replay.path);
+	if (!run->samples)
+		note("%s has no sample%s", run->o->replay.path,
+		     perfev_reader_event_count(run->script.replay.reader) ? " that is asked for" : "");
+}
+
+static int run_all(struct run *run)
+{
+	struct replay *replay = &run->script.replay;
+	const struct perfev_error *damage;
+	struct perfev_error err;
+	int r;
+
+	memset(&err, 0, sizeof(err));
+	r = replay_open(replay, &run->o->replay, &err);
+	if (r < 0)
+		return report_error(&err);
+	replay->sample = take;
+	replay->context = run;
+	run->script.arch = replay_feature(replay, PERFEV_FEATURE_ARCH);
+	r = add_events(run);
+	if (r == 0)
+		r = replay_run(replay, &err);
+	pen_flush(run->script.pen);
+	if (r == -ECANCELED)
+		return EXIT_FAILED;
+	if (run->script.pen->failed)
+		return EXIT_DONE; /* main() says why */
+	if (r < 0)
+		return err.code ? report_error(&err) : out_of_memory();
+	say_missing(run);
+	filter_look(&run->o->filter, replay->reader);
+	damage = perfev_reader_damage(replay->reader);
+	return damage ? report_error(damage) : EXIT_DONE;
+}
+
+static void run_free(struct run *run)
+{
+	size_t i;
+
+	for (i = 0; i < run->script.event_count; i++)
+		perfev_printer_free(run->script.events[i].printer);
+	free(run->script.events);
+	free(run->wanted);
+	free(run->counts);
+	free_names(run->script.names, run->script.name_count);
+	free_names(run->script.modules, run->script.module_count);
+	replay_close(&run->script.replay);
+	free(run->script.pen);
+	free(run);
+}
+
+static int script(const struct options *o)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	FILE *out = stdout;
+	size_t i;
+	int r = -1;
+
+	if (!run)
+		return out_of_memory();
+	run->o = o;
+	run->script.pen = malloc(sizeof(*run->script.pen));
+	script_fields_default(&run->script.fields);
+	for (i = 0; i < o->fields.count && r < 0; i++)
+		r = script_fields_parse(&run->script.fields, o->fields.items[i]);
+	if (r < 0 && !run->script.pen)
+		r = out_of_memory();
+	if (r < 0 && o->output && !(out = fopen(o->output, "we")))
+		r = file_failed("write", o->output, errno);
+	if (r < 0) {
+		run->script.pen->out = out;
+		run->script.pen->used = 0;
+		run->script.pen->failed = false;
+		run->script.ns = o->ns;
+		run->script.chains = !o->no_chains;
+		run->script.max_stack = (uint32_t)o->max_stack;
+		r = run_all(run);
+	}
+	if (o->output && out && out != stdout && fclose(out) != 0)
+		r = file_failed("write", o->output, errno);
+	run_free(run);
+	return r;
+}
+
+int cmd_script(int argc, char **argv)
+{
+	struct options o = {.replay = {.path = "perf.data", .partial = true}, .max_stack = 127};
+	const struct option_row rows[] = {
+		{'i', "input", "FILE", "the recording (default perf.data; - is standard input)", OPTION_TEXT,
+		 &o.replay.path},
+		{'F', "fields", "FIELDS",
+		 "what is printed, as in -F comm,tid,time,ip,sym, or +FIELD and -FIELD to change what is printed without -F; "
+		 "of one kind of events when it begins with hw:, sw:, trace:, hw-cache:, raw:, break: or pmu:. Fields: comm, "
+		 "pid, tid, time, cpu, misc, period, event, trace, addr, data_src, weight, ip, sym, symoff, dso, iregs, uregs, "
+		 "brstack, brstacksym, brstackoff, bpf-output, phys_addr, data_page_size, code_page_size, ins_lat, retire_lat",
+		 OPTION_LIST, &o.fields},
+		{0, "json", NULL, "one JSON document a line for each sample", OPTION_FLAG, &o.json},
+		{'G', "hide-call-graph", NULL, "do not print call chains", OPTION_FLAG, &o.no_chains},
+		{0, "max-stack", "N", "at most N addresses of a call chain (default 127)", OPTION_COUNT, &o.max_stack},
+		{0, "ns", NULL, "times with all nine digits", OPTION_FLAG, &o.ns},
+		FILTER_ROWS(&o.filter),
+		{'o', "output", "FILE", "write there instead of standard output", OPTION_TEXT, &o.output},
+		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.replay.symfs},
+		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.replay.kallsyms},
+		{0, "itrace", "WHAT", "", OPTION_LATER_TEXT, NULL},
+	};
+	struct command_line line = {
+		.command = "script",
+		.synopsis = "[-i FILE] [-F FIELDS] [--json] [--time A,B]",
+		.description = "Prints the samples of a recording one by one, in the order of time, with the text of perf "
+			       "script.",
+		.options = rows,
+		.option_count = sizeof(rows) / sizeof(rows[0]),
+	};
+	int r = parse_options(&line, argc, argv);
+
+	if (r < 0 && line.argc)
+		r = usage_error("script", "it takes no argument, and '%s' was given; -i FILE names the recording",
+				line.argv[0]);
+	if (r < 0 && o.json && o.fields.count)
+		r = usage_error("script", "--json has all fields; leave out -F");
+	if (r < 0)
+		r = filter_check(&o.filter, "script");
+	if (r < 0)
+		r = script(&o);
+	filter_free(&o.filter);
+	free(o.fields.items);
+	return r;
+}
