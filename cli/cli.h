@@ -188,6 +188,7 @@ void recorder_free(struct recorder *recorder);
 struct replay_opts {
 	const char *path, *symfs, *kallsyms;
 	bool partial; /* a damaged file is read as far as it goes */
+	bool coarse;  /* nameless places of a module need not be told apart */
 };
 
 struct replay {

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NAME_MAX_BYTES 16384
+
 struct options {
 	struct replay_opts replay;
 	struct filter filter;
@@ -32,71 +34,73 @@ struct run {
 
 /* ---- names that are printed again and again ----------------------------------------------------------------- */
 
-/* A copy, without what would steer a terminal. */
-static char *plain(const char *before, const char *text, const char *behind, uint32_t *size)
+/* A copy, without what would steer a terminal, and with NAME_STEP bytes behind it. */
+static void set_name(struct script_name *name, const char *before, const char *text, const char *behind)
 {
-	size_t n = strlen(before) + strlen(text) + strlen(behind), i;
-	char *copy = malloc(n + 1);
+	static const char empty[NAME_STEP];
+	size_t n = strlen(text), i;
+	char *copy;
 
+	n = (n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES) + strlen(before) + strlen(behind);
+	copy = calloc(1, n + NAME_STEP);
+	name->text = copy ? copy : empty;
+	name->size = copy ? n : 0;
 	if (!copy)
-		return NULL;
-	snprintf(copy, n + 1, "%s%s%s", before, text, behind);
+		return;
+	snprintf(copy, n + 1, "%s%.*s%s", before, NAME_MAX_BYTES, text, behind);
 	for (i = 0; i < n; i++)
 		if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
 			copy[i] = '?';
-	*size = (uint32_t)n;
-	return copy;
 }
 
-static const struct script_name *name_at(struct script_name **names, size_t *count, size_t at, const char *before,
-					 const char *text, const char *behind)
-{
-	static const struct script_name none = {"", 0, 0};
-
-	if (at >= *count) {
-		size_t more = at + 1024;
-		struct script_name *grown = realloc(*names, more * sizeof(*grown));
-
-		if (!grown)
-			return &none;
-		memset(grown + *count, 0, (more - *count) * sizeof(*grown));
-		*names = grown;
-		*count = more;
-	}
-	if (!(*names)[at].text)
-		(*names)[at].text = plain(before, text, behind, &(*names)[at].size);
-	return (*names)[at].text ? &(*names)[at] : &none;
-}
-
-const struct script_name *script_name(struct script *script, const struct perfev_frame *frame)
-{
-	static const struct script_name unknown = {"[unknown]", 9, 0};
-
-	if (!frame->symbol)
-		return &unknown;
-	return name_at(&script->names, &script->name_count, frame->key, "", frame->symbol, "");
-}
-
-const struct script_name *script_module(struct script *script, const struct perfev_frame *frame)
+/* What perf calls the file: of a module of the kernel that is in the list of build-ids its path; of code that came
+ * while the kernel ran the name of that code. */
+static const char *module_text(const struct script *script, const struct perfev_frame *frame)
 {
 	struct perfev_module_info info;
-	const char *name = frame->module;
 
-	/* a module of the kernel that is in the list of build-ids has its path */
-	if ((frame->flags & PERFEV_FRAME_KERNEL) && (frame->module_id >= script->module_count ||
-	    !script->modules[frame->module_id].text) && strcmp(name, "[bpf]") &&
-	    perfev_symbols_module(script->replay.symbols, frame->module_id, &info) && info.build_id.size)
-		name = info.path;
-	return name_at(&script->modules, &script->module_count, frame->module_id, "(", name, ")");
+	if (!(frame->flags & PERFEV_FRAME_KERNEL))
+		return frame->module;
+	if (frame->symbol && !strcmp(frame->module, "[bpf]"))
+		return frame->symbol;
+	if (perfev_symbols_module(script->replay.symbols, frame->module_id, &info) && info.build_id.size)
+		return info.path;
+	return frame->module;
 }
 
-static void free_names(struct script_name *names, size_t count)
+const struct script_frame *script_new_frame(struct script *script, const struct perfev_frame *frame)
+{
+	static const char empty[NAME_STEP];
+	static const struct script_frame none = {{empty, 0}, {empty, 0}};
+	struct script_frame *frames;
+
+	if (frame->key >= script->frame_count) {
+		size_t count = (size_t)frame->key + 1024;
+
+		frames = realloc(script->frames, count * sizeof(*frames));
+		if (!frames)
+			return &none;
+		memset(frames + script->frame_count, 0, (count - script->frame_count) * sizeof(*frames));
+		script->frames = frames;
+		script->frame_count = count;
+	}
+	frames = &script->frames[frame->key];
+	set_name(&frames->symbol, "", frame->symbol ? frame->symbol : "[unknown]", "");
+	set_name(&frames->module, "(", module_text(script, frame), ")");
+	return frames;
+}
+
+static void free_frames(struct script *script)
 {
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		free((void *)(uintptr_t)names[i].text);
-	free(names);
+	for (i = 0; i < script->frame_count; i++) {
+		if (script->frames[i].symbol.size)
+			free((void *)(uintptr_t)script->frames[i].symbol.text);
+		if (script->frames[i].module.size)
+			free((void *)(uintptr_t)script->frames[i].module.text);
+	}
+	free(script->frames);
 }
 
 /* ---- tracepoints --------------------------------------------------------------------------------------------- */
@@ -241,6 +245,18 @@ static int add_events(struct run *run)
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
+/* The names of events stand in a column, as wide as those that are known when the first sample is printed. */
+static void name_event(struct script *script, struct script_event *event)
+{
+	char spaces[256];
+	int n = script->name_width - (int)strlen(event->name);
+
+	n = n < 0 ? 0 : n < 255 ? n : 255;
+	memset(spaces, ' ', (size_t)n);
+	spaces[n] = 0;
+	set_name(&event->text, spaces, event->name, ": ");
+}
+
 static int put(struct run *run, const struct perfev_sample *sample, size_t event, uint64_t period,
 	       struct perfev_error *err)
 {
@@ -258,6 +274,8 @@ static int put(struct run *run, const struct perfev_sample *sample, size_t event
 	if (s.cpumode != PERF_RECORD_MISC_KERNEL && s.cpumode != PERF_RECORD_MISC_USER)
 		s.cpumode = 0;
 	run->samples++;
+	if (!s.event->text.text)
+		name_event(&run->script, s.event);
 	return run->o->json ? script_json(&run->script, &s, err) : script_text(&run->script, &s, err);
 }
 
@@ -378,13 +396,15 @@ static void run_free(struct run *run)
 {
 	size_t i;
 
-	for (i = 0; i < run->script.event_count; i++)
+	for (i = 0; i < run->script.event_count; i++) {
 		perfev_printer_free(run->script.events[i].printer);
+		if (run->script.events[i].text.size)
+			free((void *)(uintptr_t)run->script.events[i].text.text);
+	}
 	free(run->script.events);
 	free(run->wanted);
 	free(run->counts);
-	free_names(run->script.names, run->script.name_count);
-	free_names(run->script.modules, run->script.module_count);
+	free_frames(&run->script);
 	replay_close(&run->script.replay);
 	free(run->script.pen);
 	free(run);
@@ -414,7 +434,7 @@ static int script(const struct options *o)
 		run->script.pen->failed = false;
 		run->script.ns = o->ns;
 		run->script.chains = !o->no_chains;
-		run->script.max_stack = (uint32_t)o->max_stack;
+		run->script.max_stack = o->max_stack < UINT32_MAX ? (uint32_t)o->max_stack : UINT32_MAX;
 		r = run_all(run);
 	}
 	if (o->output && out && out != stdout && fclose(out) != 0)
@@ -425,7 +445,7 @@ static int script(const struct options *o)
 
 int cmd_script(int argc, char **argv)
 {
-	struct options o = {.replay = {.path = "perf.data", .partial = true}, .max_stack = 127};
+	struct options o = {.replay = {.path = "perf.data", .partial = true, .coarse = true}, .max_stack = 127};
 	const struct option_row rows[] = {
 		{'i', "input", "FILE", "the recording (default perf.data; - is standard input)", OPTION_TEXT,
 		 &o.replay.path},

@@ -306,7 +306,7 @@ static int list_missing(struct load *l)
 static int load_all(struct load *l, struct perfev_error *err)
 {
 	struct replay *replay = &l->out->replay;
-	struct replay_opts opts = {l->opts->path, l->opts->symfs, l->opts->kallsyms, false};
+	struct replay_opts opts = {l->opts->path, l->opts->symfs, l->opts->kallsyms, false, false};
 	int r = replay_open(replay, &opts, err);
 
 	replay->sample = take_sample;

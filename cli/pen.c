@@ -13,13 +13,6 @@ void pen_flush(struct pen *pen)
 	pen->used = 0;
 }
 
-char *pen_room(struct pen *pen, size_t n)
-{
-	if (sizeof(pen->text) - pen->used < n)
-		pen_flush(pen);
-	return pen->text + pen->used;
-}
-
 void pen_bytes(struct pen *pen, const char *text, size_t size)
 {
 	while (size > 0) {
@@ -35,12 +28,6 @@ void pen_bytes(struct pen *pen, const char *text, size_t size)
 void pen_text(struct pen *pen, const char *text)
 {
 	pen_bytes(pen, text, strlen(text));
-}
-
-void pen_char(struct pen *pen, char c)
-{
-	*pen_room(pen, 1) = c;
-	pen->used++;
 }
 
 void pen_print(struct pen *pen, const char *format, ...)
@@ -67,57 +54,87 @@ void pen_spaces(struct pen *pen, int count)
 	}
 }
 
-/* @digits are at the end of a place of 32. */
-static void put_number(struct pen *pen, const char *end, int digits, int width)
-{
-	char *to = pen_room(pen, 96);
-	int spaces = width > digits ? width - digits : 0;
+/*
+ * Numbers are written where they belong, from their first digit or from their last: what is stored in small pieces
+ * and loaded again in large ones would wait for the processor to put it together.
+ */
+#define SPACES "                                                "
 
-	if (spaces > 48)
-		spaces = 48;
-	memset(to, ' ', (size_t)spaces);
-	memcpy(to + spaces, end - digits, (size_t)digits);
-	pen->used += (size_t)(spaces + digits);
+static char *put_spaces(char *to, int width, int digits)
+{
+	memcpy(to, SPACES, 48);
+	return width > digits ? to + (width - digits < 48 ? width - digits : 48) : to;
 }
 
-void pen_hex(struct pen *pen, uint64_t number, int width)
+/* The eight hexadecimal digits of a number, the first one at @to. */
+static void put_hex8(char *to, uint32_t number)
 {
-	static const char all[] = "0123456789abcdef";
-	char text[32], *at = text + sizeof(text);
-	int digits = 0;
+	uint64_t x = number, letters;
 
-	do {
-		*--at = all[number & 15];
-		number >>= 4;
-		digits++;
-	} while (number);
-	put_number(pen, text + sizeof(text), digits, width);
+	x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff);
+	x = (x << 8 | x) & UINT64_C(0x00ff00ff00ff00ff);
+	x = (x << 4 | x) & UINT64_C(0x0f0f0f0f0f0f0f0f); /* a digit in each byte, the last one lowest */
+	letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
+	x += UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	x = __builtin_bswap64(x);
+#endif
+	memcpy(to, &x, 8);
 }
 
-static int decimal(char *end, uint64_t number)
+char *put_hex(char *to, uint64_t number, int width)
 {
-	char *at = end;
+	int digits = number ? (67 - __builtin_clzll(number)) / 4 : 1;
 
-	do {
-		*--at = (char)('0' + number % 10);
-		number /= 10;
-	} while (number);
-	return (int)(end - at);
+	to = put_spaces(to, width, digits);
+	number <<= 64 - 4 * digits;
+	put_hex8(to, (uint32_t)(number >> 32));
+	put_hex8(to + 8, (uint32_t)number);
+	return to + digits;
 }
 
-void pen_number(struct pen *pen, uint64_t number, int width)
-{
-	char text[32], *end = text + sizeof(text);
+#define TEN_ROW(a) #a "0" #a "1" #a "2" #a "3" #a "4" #a "5" #a "6" #a "7" #a "8" #a "9"
 
-	put_number(pen, end, decimal(end, number), width);
+static const char ten_pairs[] = TEN_ROW(0) TEN_ROW(1) TEN_ROW(2) TEN_ROW(3) TEN_ROW(4) TEN_ROW(5) TEN_ROW(6) TEN_ROW(7)
+	TEN_ROW(8) TEN_ROW(9);
+
+static int decimal_digits(uint64_t number)
+{
+	int digits = 1;
+
+	for (; number >= 10000; number /= 10000)
+		digits += 4;
+	return digits + (number >= 10) + (number >= 100) + (number >= 1000);
 }
 
-void pen_zeros(struct pen *pen, uint64_t number, int digits)
+/* The digits of a number, the last one before @end. */
+static void put_decimal(char *end, uint64_t number)
 {
-	char text[32], *end = text + sizeof(text);
-	int n;
+	for (; number >= 100; number /= 100) {
+		end -= 2;
+		memcpy(end, ten_pairs + 2 * (number % 100), 2);
+	}
+	if (number >= 10)
+		memcpy(end - 2, ten_pairs + 2 * number, 2);
+	else
+		end[-1] = (char)('0' + number);
+}
 
-	memset(text, '0', sizeof(text));
-	n = decimal(end, number);
-	put_number(pen, end, n > digits ? n : digits, 0);
+char *put_number(char *to, uint64_t number, int width)
+{
+	int digits = decimal_digits(number);
+
+	to = put_spaces(to, width, digits) + digits;
+	put_decimal(to, number);
+	return to;
+}
+
+char *put_zeros(char *to, uint64_t number, int digits)
+{
+	int n = decimal_digits(number);
+
+	n = n > digits ? n : digits;
+	memset(to, '0', 24);
+	put_decimal(to + n, number);
+	return to + n;
 }

@@ -75,7 +75,8 @@ int replay_open(struct replay *replay, const struct replay_opts *how, struct per
 static int make_symbols(struct replay *replay, struct perfev_error *err)
 {
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
-					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay)};
+					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay),
+					   .coarse = replay->how.coarse};
 	int r = perfev_symbols_new(&replay->symbols, &opts, err);
 
 	if (r == 0)

@@ -5,9 +5,11 @@
 
 #include "cli.h"
 
+#include <string.h>
+
 /* ---- pen.c: text, much of it ------------------------------------------------------------------------ */
 
-#define PEN_BYTES 65536
+#define PEN_BYTES 262144
 
 struct pen {
 	FILE *out;
@@ -16,19 +18,51 @@ struct pen {
 	char text[PEN_BYTES];
 };
 
-/* Room for @n bytes, at most PEN_BYTES: where they go. Then @used is to be moved on. */
-char *pen_room(struct pen *pen, size_t n);
 void pen_flush(struct pen *pen);
 void pen_bytes(struct pen *pen, const char *text, size_t size);
 void pen_text(struct pen *pen, const char *text);
-void pen_char(struct pen *pen, char c);
 void pen_print(struct pen *pen, const char *format, ...) PERFEV_PRINTF(2, 3);
-/* Numbers, with spaces before them to @width. */
-void pen_hex(struct pen *pen, uint64_t number, int width);
-void pen_number(struct pen *pen, uint64_t number, int width);
-/* @digits of a number, with zeros before it. */
-void pen_zeros(struct pen *pen, uint64_t number, int digits);
 void pen_spaces(struct pen *pen, int count);
+
+/* Room for @n bytes, at most PEN_BYTES: where they go. Then pen_end() says where they end. */
+static inline char *pen_room(struct pen *pen, size_t n)
+{
+	if (sizeof(pen->text) - pen->used < n)
+		pen_flush(pen);
+	return pen->text + pen->used;
+}
+
+static inline void pen_end(struct pen *pen, const char *end)
+{
+	pen->used = (size_t)(end - pen->text);
+}
+
+static inline void pen_char(struct pen *pen, char c)
+{
+	*pen_room(pen, 1) = c;
+	pen->used++;
+}
+
+/* Numbers at @to, where there is room for 96 bytes, with spaces before them to @width, at most 48. Return their end. */
+char *put_hex(char *to, uint64_t number, int width);
+char *put_number(char *to, uint64_t number, int width);
+/* At least @digits of a number, with zeros before it. */
+char *put_zeros(char *to, uint64_t number, int digits);
+
+static inline void pen_hex(struct pen *pen, uint64_t number, int width)
+{
+	pen_end(pen, put_hex(pen_room(pen, 96), number, width));
+}
+
+static inline void pen_number(struct pen *pen, uint64_t number, int width)
+{
+	pen_end(pen, put_number(pen_room(pen, 96), number, width));
+}
+
+static inline void pen_zeros(struct pen *pen, uint64_t number, int digits)
+{
+	pen_end(pen, put_zeros(pen_room(pen, 96), number, digits));
+}
 
 /* ---- script_fields.c: which fields are printed of which events ------------------------------------------ */
 
@@ -96,8 +130,28 @@ int script_fields_check(struct script_fields *fields, const char *event, const s
 
 /* ---- cmd_script.c --------------------------------------------------------------------------------------- */
 
+/* Bytes behind each of the texts below, and room that put_name() wants behind them: they are copied in steps. */
+#define NAME_STEP 32
+
+/* What is printed again and again. */
+struct script_name {
+	const char *text;
+	size_t size;
+};
+
+static inline char *put_name(char *to, const struct script_name *name)
+{
+	size_t i = 0;
+
+	do
+		memcpy(to + i, name->text + i, NAME_STEP);
+	while ((i += NAME_STEP) < name->size);
+	return to + name->size;
+}
+
 struct script_event {
 	const char *name;
+	struct script_name text; /* the name as it is printed, when the width is known; text NULL: not yet */
 	const struct perf_event_attr *attr;
 	enum script_kind kind;
 	bool has_callchain;
@@ -107,11 +161,9 @@ struct script_event {
 	char why[256];			/* ... and why there is none; "" */
 };
 
-/* A name that is printed again and again. */
-struct script_name {
-	const char *text; /* NULL: not looked at yet */
-	uint32_t size;
-	uint32_t module;
+/* Of a frame: "main" or "[unknown]", and "(/bin/ls)". */
+struct script_frame {
+	struct script_name symbol, module; /* text NULL: not looked at yet */
 };
 
 struct script {
@@ -125,10 +177,11 @@ struct script {
 	uint32_t max_stack;
 	const char *arch; /* of the recording, or NULL */
 	bool ns;	  /* times with all digits */
-	struct script_name *names; /* by frame key */
-	size_t name_count;
-	struct script_name *modules; /* by number: " (FILE)" */
-	size_t module_count;
+	struct script_frame *frames; /* by frame key */
+	size_t frame_count;
+	const char *comm; /* the one that was printed last, */
+	char comm_text[64]; /* as it is printed with or without spaces before it, */
+	int comm_size, comm_width;
 };
 
 /* A sample, as it is printed. */
@@ -141,9 +194,16 @@ struct script_sample {
 	int32_t pid, tid; /* -1: not known */
 };
 
-/* The name of a frame, or NULL without memory. */
-const struct script_name *script_name(struct script *script, const struct perfev_frame *frame);
-const struct script_name *script_module(struct script *script, const struct perfev_frame *frame);
+/* Makes it. Texts are empty without memory. */
+const struct script_frame *script_new_frame(struct script *script, const struct perfev_frame *frame);
+
+static inline const struct script_frame *script_frame(struct script *script, const struct perfev_frame *frame)
+{
+	if (frame->key < script->frame_count && script->frames[frame->key].module.text)
+		return &script->frames[frame->key];
+	return script_new_frame(script, frame);
+}
+
 /* The text of a tracepoint's sample; its length. */
 size_t script_trace(struct script *script, struct script_event *event, struct perfev_bytes raw, char *to, size_t size);
 

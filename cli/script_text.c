@@ -23,35 +23,41 @@ static int find(struct script *script, const struct script_sample *s, uint64_t i
 	return perfev_symbols_find(script->replay.symbols, &place, frame, 1, err);
 }
 
-static void put_name(struct script *script, const struct perfev_frame *frame, bool with_offset)
+/* Room for all that is printed of a place. */
+static char *place_room(struct script *script, const struct script_frame *f)
 {
-	const struct script_name *name = script_name(script, frame);
-
-	pen_bytes(script->pen, name->text, name->size);
-	if (with_offset && frame->symbol) {
-		pen_bytes(script->pen, "+0x", 3);
-		pen_hex(script->pen, frame->offset, 0);
-	}
+	return pen_room(script->pen, 256 + f->symbol.size + f->module.size);
 }
 
-static void put_module(struct script *script, const struct perfev_frame *frame)
+static char *put_symbol(char *to, const struct script_frame *f, const struct perfev_frame *frame, bool with_offset)
 {
-	const struct script_name *module = script_module(script, frame);
-
-	pen_bytes(script->pen, module->text, module->size);
+	to = put_name(to, &f->symbol);
+	if (!with_offset || !frame->symbol)
+		return to;
+	memcpy(to, "+0x", 3);
+	return put_hex(to + 3, frame->offset, 0);
 }
 
-/* " NAME+0xOFFSET (FILE)", as far as they are wanted. */
-static void put_place(struct script *script, const struct script_sample *s, const struct perfev_frame *frame)
+/* " NAME+0xOFFSET (FILE)", as far as they are wanted by @shown. */
+static char *put_place(char *to, uint32_t shown, const struct perfev_frame *frame, const struct script_frame *f)
 {
-	if (is(script, s, FIELD_SYM)) {
-		pen_char(script->pen, ' ');
-		put_name(script, frame, is(script, s, FIELD_SYMOFF));
+	if (shown >> FIELD_SYM & 1) {
+		*to++ = ' ';
+		to = put_symbol(to, f, frame, shown >> FIELD_SYMOFF & 1);
 	}
-	if (is(script, s, FIELD_DSO)) {
-		pen_char(script->pen, ' ');
-		put_module(script, frame);
+	if (shown >> FIELD_DSO & 1) {
+		*to++ = ' ';
+		to = put_name(to, &f->module);
 	}
+	return to;
+}
+
+static void put_frame(struct script *script, const struct script_sample *s, const struct perfev_frame *frame)
+{
+	const struct script_frame *f = script_frame(script, frame);
+	char *to = place_room(script, f);
+
+	pen_end(script->pen, put_place(to, script->fields.shown[s->event->kind], frame, f));
 }
 
 /* Whose an address of a chain is; 0: what follows cannot be known. */
@@ -87,27 +93,29 @@ static uint32_t known_marks(const struct perfev_u64s *chain)
 static int put_chain(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
 	const struct perfev_u64s *chain = &s->sample->callchain;
-	uint32_t mode = PERF_RECORD_MISC_USER, i, shown = 0, count = known_marks(chain);
-	bool with_ip = is(script, s, FIELD_IP);
+	uint32_t shown = script->fields.shown[s->event->kind], depth = 0, count = known_marks(chain), i;
+	struct perfev_place place = {0, s->pid, PERF_RECORD_MISC_USER};
 	struct perfev_frame frame;
 
-	for (i = 0; i < count && shown < script->max_stack; i++) {
-		uint64_t ip = perfev_u64s_at(*chain, i);
-		bool kernel;
+	for (i = 0; i < count && depth < script->max_stack; i++) {
+		const struct script_frame *f;
+		char *to;
 
-		if (ip >= (uint64_t)PERF_CONTEXT_MAX) {
-			mode = mode_of(ip);
+		place.ip = perfev_u64s_at(*chain, i);
+		if (place.ip >= (uint64_t)PERF_CONTEXT_MAX) {
+			place.cpumode = mode_of(place.ip);
 			continue;
 		}
-		if (find(script, s, ip, mode, &frame, err) < 0)
+		if (perfev_symbols_find(script->replay.symbols, &place, &frame, 1, err) < 0)
 			return -1;
-		shown++;
-		kernel = mode != PERF_RECORD_MISC_USER;
-		pen_char(script->pen, '\t');
-		if (with_ip)
-			pen_hex(script->pen, kernel ? ip : frame.file_offset, 16);
-		put_place(script, s, &frame);
-		pen_char(script->pen, '\n');
+		depth++;
+		f = script_frame(script, &frame);
+		to = place_room(script, f);
+		*to++ = '\t';
+		to = put_hex(to, place.cpumode == PERF_RECORD_MISC_USER ? frame.file_offset : place.ip, 16);
+		to = put_place(to, shown, &frame, f);
+		*to++ = '\n';
+		pen_end(script->pen, to);
 	}
 	return 0;
 }
@@ -124,7 +132,7 @@ static int put_ip(struct script *script, const struct script_sample *s, struct p
 	if (find(script, s, s->sample->ip, s->cpumode, &frame, err) < 0)
 		return -1;
 	pen_hex(script->pen, s->sample->ip, 16);
-	put_place(script, s, &frame);
+	put_frame(script, s, &frame);
 	return 0;
 }
 
@@ -148,7 +156,7 @@ static int put_addr(struct script *script, const struct script_sample *s, struct
 		return 0;
 	if (find(script, s, addr, s->cpumode, &frame, err) < 0)
 		return -1;
-	put_place(script, s, &frame);
+	put_frame(script, s, &frame);
 	return 0;
 }
 
@@ -179,18 +187,21 @@ static int put_end(struct script *script, const struct script_sample *s, enum sc
 		   struct perfev_error *err)
 {
 	bool with_module = is(script, s, FIELD_DSO);
+	const struct script_frame *f;
 	struct perfev_frame frame;
+	char *to;
 
 	if (find_end(script, s, ip, &frame, err) < 0)
 		return -1;
+	f = script_frame(script, &frame);
+	to = place_room(script, f);
 	if (form == FIELD_BRSTACKSYM) {
-		put_name(script, &frame, true);
+		to = put_symbol(to, f, &frame, true);
 	} else {
-		pen_bytes(script->pen, "0x", 2);
-		pen_hex(script->pen, form == FIELD_BRSTACKOFF ? frame.file_offset : ip, 0);
+		memcpy(to, "0x", 2);
+		to = put_hex(to + 2, form == FIELD_BRSTACKOFF ? frame.file_offset : ip, 0);
 	}
-	if (with_module)
-		put_module(script, &frame);
+	pen_end(script->pen, with_module ? put_name(to, &f->module) : to);
 	return 0;
 }
 
@@ -218,7 +229,7 @@ static int put_branches(struct script *script, const struct script_sample *s, en
 
 /* ---- the rest of a line ------------------------------------------------------------------------------------ */
 
-static void put_misc(struct script *script, const struct script_sample *s)
+static char *put_misc(char *to, const struct script_sample *s)
 {
 	static const struct {
 		uint32_t mode;
@@ -228,98 +239,99 @@ static void put_misc(struct script *script, const struct script_sample *s)
 		       {PERF_RECORD_MISC_HYPERVISOR, 'H'},
 		       {PERF_RECORD_MISC_GUEST_KERNEL, 'G'},
 		       {PERF_RECORD_MISC_GUEST_USER, 'g'}};
-	int width = 6;
+	char *end = to + 6;
 	size_t i;
 
 	for (i = 0; i < sizeof(letters) / sizeof(letters[0]); i++)
-		if ((s->sample->misc & letters[i].mode) == letters[i].mode) {
-			pen_char(script->pen, letters[i].letter);
-			width--;
-		}
-	pen_spaces(script->pen, width > 0 ? width : 1);
+		if ((s->sample->misc & letters[i].mode) == letters[i].mode)
+			*to++ = letters[i].letter;
+	do
+		*to++ = ' ';
+	while (to < end);
+	return to;
 }
 
-static void put_time(struct script *script, uint64_t time)
+static char *put_signed(char *to, int32_t number, int width)
 {
-	uint64_t seconds = time / 1000000000, part = time % 1000000000;
-
-	if (script->ns) {
-		pen_number(script->pen, seconds, 5);
-		pen_char(script->pen, '.');
-		pen_zeros(script->pen, part, 9);
-	} else {
-		pen_number(script->pen, seconds, 5);
-		pen_char(script->pen, '.');
-		pen_zeros(script->pen, part / 1000, 6);
-	}
-	pen_bytes(script->pen, ": ", 2);
+	return number >= 0 ? put_number(to, (uint64_t)number, width) : to + sprintf(to, "%*d", width, number);
 }
 
-static void put_signed(struct pen *pen, int32_t number, int width)
-{
-	if (number >= 0)
-		pen_number(pen, (uint64_t)number, width);
-	else
-		pen_print(pen, "%*d", width, number);
-}
-
-/* On the left, as in "812/813  ". */
-static void put_left(struct pen *pen, int32_t number, int width)
-{
-	pen_print(pen, "%-*d", width, number);
-}
-
-static void put_task(struct script *script, const struct script_sample *s)
+static char *put_task(char *to, const struct script *script, const struct script_sample *s)
 {
 	bool pid = is(script, s, FIELD_PID), tid = is(script, s, FIELD_TID);
-	struct pen *pen = script->pen;
 
 	if (pid || tid)
-		put_signed(pen, pid ? s->pid : s->tid, 5);
-	if (pid && tid) {
-		pen_char(pen, '/');
-		put_left(pen, s->tid, 5);
-	}
+		to = put_signed(to, pid ? s->pid : s->tid, 5);
+	if (pid && tid)
+		to += sprintf(to, "/%-5d", s->tid);
 	if (pid || tid)
-		pen_char(pen, ' ');
+		*to++ = ' ';
+	return to;
 }
 
+/* One comm follows itself again and again. */
+static char *put_comm(char *to, struct script *script, const struct script_sample *s)
+{
+	int width = is(script, s, FIELD_IP) && s->event->has_callchain ? 0 : 16, i;
+
+	if (script->comm != s->comm || script->comm_width != width) {
+		script->comm = s->comm;
+		script->comm_width = width;
+		script->comm_size = snprintf(script->comm_text, sizeof(script->comm_text) - 1, "%*.60s", width, s->comm);
+		for (i = 0; i < script->comm_size; i++)
+			if ((unsigned char)script->comm_text[i] < 0x20 || script->comm_text[i] == 0x7f)
+				script->comm_text[i] = '?';
+		script->comm_text[script->comm_size++] = ' ';
+	}
+	memcpy(to, script->comm_text, sizeof(script->comm_text));
+	return to + script->comm_size;
+}
+
+static char *put_cpu(char *to, const struct perfev_sample *sample)
+{
+	*to++ = '[';
+	if (sample->present & PERF_SAMPLE_CPU) {
+		to = put_zeros(to, sample->cpu, 3);
+	} else {
+		memcpy(to, "-01", 3); /* as %03d has it */
+		to += 3;
+	}
+	*to++ = ']';
+	*to++ = ' ';
+	return to;
+}
+
+static char *put_time(char *to, const struct script *script, uint64_t time)
+{
+	to = put_number(to, time / 1000000000, 5);
+	*to++ = '.';
+	to = script->ns ? put_zeros(to, time % 1000000000, 9) : put_zeros(to, time % 1000000000 / 1000, 6);
+	*to++ = ':';
+	*to++ = ' ';
+	return to;
+}
+
+/* Up to the name of the event. */
 static void put_start(struct script *script, const struct script_sample *s)
 {
-	struct pen *pen = script->pen;
+	char *to = pen_room(script->pen, 1024);
 
-	if (is(script, s, FIELD_COMM)) {
-		size_t size = strlen(s->comm);
-
-		if (!(is(script, s, FIELD_IP) && s->event->has_callchain))
-			pen_spaces(pen, 16 - (int)(size < 16 ? size : 16));
-		pen_bytes(pen, s->comm, size);
-		pen_char(pen, ' ');
-	}
-	put_task(script, s);
-	if (is(script, s, FIELD_CPU)) {
-		pen_char(pen, '[');
-		if (s->sample->present & PERF_SAMPLE_CPU)
-			pen_zeros(pen, s->sample->cpu, 3);
-		else
-			pen_bytes(pen, "-01", 3); /* as %03d has it */
-		pen_bytes(pen, "] ", 2);
-	}
+	if (is(script, s, FIELD_COMM))
+		to = put_comm(to, script, s);
+	to = put_task(to, script, s);
+	if (is(script, s, FIELD_CPU))
+		to = put_cpu(to, s->sample);
 	if (is(script, s, FIELD_MISC))
-		put_misc(script, s);
+		to = put_misc(to, s);
 	if (is(script, s, FIELD_TIME))
-		put_time(script, s->sample->present & PERF_SAMPLE_TIME ? s->sample->time : 0);
+		to = put_time(to, script, s->sample->present & PERF_SAMPLE_TIME ? s->sample->time : 0);
 	if (is(script, s, FIELD_PERIOD)) {
-		pen_number(pen, s->period, 10);
-		pen_char(pen, ' ');
+		to = put_number(to, s->period, 10);
+		*to++ = ' ';
 	}
-	if (is(script, s, FIELD_EVENT)) {
-		size_t size = strlen(s->event->name);
-
-		pen_spaces(pen, script->name_width - (int)(size < 4096 ? size : 4096));
-		pen_bytes(pen, s->event->name, size);
-		pen_bytes(pen, ": ", 2);
-	}
+	pen_end(script->pen, to);
+	if (is(script, s, FIELD_EVENT))
+		pen_end(script->pen, put_name(pen_room(script->pen, s->event->text.size + NAME_STEP), &s->event->text));
 }
 
 static void put_registers(struct script *script, const struct perfev_registers *registers)

@@ -21,6 +21,8 @@ struct perfev_symbols_opts {
 	uint32_t raw_names;   /* not 0: names as in the file, not demangled */
 	uint32_t foreign;     /* not 0: recorded on another machine or kernel: this one's kernel symbols
 			       * and vdso are used only when their build-ids are the recorded ones */
+	uint32_t coarse;      /* not 0: the nameless places of a module have one key, and no address but
+			       * file_offset: for whoever does not tell them apart */
 };
 
 enum perfev_frame_flag {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define KSYMBOLS_MAX 65536 /* far more than kernels have: they are looked through one by one */
+#define KSYMBOLS_MAX 65536 /* far more than kernels have */
 
 /* "/lib/modules/6.1/kernel/fs/ext-4.ko.xz" is called "[ext_4]", as kallsyms calls it. */
 static void module_name(char *to, size_t size, const char *path)
@@ -64,7 +64,6 @@ static int feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *m
 		s->kernel = spaces_get(&s->spaces, SPACE_KERNEL);
 	if (!s->kernel || space_map(&s->spaces, s->kernel, &mapping) < 0)
 		return error_memory(err);
-	s->kernel_generation = ++s->spaces.generations;
 	return 0;
 }
 
@@ -172,36 +171,50 @@ static int feed_fork(struct perfev_symbols *s, const struct perfev_record *recor
 	return 0;
 }
 
-static int add_ksymbol(struct perfev_symbols *s, const struct perfev_ksymbol *k)
+size_t ksymbols_before(const struct perfev_symbols *s, uint64_t ip)
 {
-	struct ksymbol *all;
+	size_t low = 0, high = s->ksymbol_count;
 
-	if (s->ksymbol_count >= KSYMBOLS_MAX)
-		return 0;
-	all = array_grow(s->ksymbols, &s->ksymbol_room, s->ksymbol_count, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	s->ksymbols = all;
-	all[s->ksymbol_count].start = k->addr;
-	all[s->ksymbol_count].end = k->addr + k->len;
-	all[s->ksymbol_count].key = 0;
-	all[s->ksymbol_count].name = intern(&s->names, k->name);
-	if (!all[s->ksymbol_count].name)
-		return -ENOMEM;
-	s->ksymbol_count++;
-	return 0;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (s->ksymbols[middle].start <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
-static void remove_ksymbol(struct perfev_symbols *s, uint64_t start)
+/* What is in the way of one that comes has gone without saying so. */
+static void remove_ksymbols(struct perfev_symbols *s, uint64_t start, uint64_t end)
 {
-	size_t i;
+	size_t from = ksymbols_before(s, start), to;
 
-	for (i = 0; i < s->ksymbol_count; i++)
-		if (s->ksymbols[i].start == start) {
-			memmove(&s->ksymbols[i], &s->ksymbols[i + 1],
-				(--s->ksymbol_count - i) * sizeof(*s->ksymbols));
-			return;
-		}
+	if (from && s->ksymbols[from - 1].end > start)
+		from--;
+	for (to = from; to < s->ksymbol_count && s->ksymbols[to].start < end; to++)
+		;
+	memmove(&s->ksymbols[from], &s->ksymbols[to], (s->ksymbol_count - to) * sizeof(*s->ksymbols));
+	s->ksymbol_count -= to - from;
+}
+
+static int add_ksymbol(struct perfev_symbols *s, const struct perfev_ksymbol *k)
+{
+	struct ksymbol *all, new = {k->addr, k->addr + k->len, intern(&s->names, k->name), 0};
+	size_t at;
+
+	if (s->ksymbol_count >= KSYMBOLS_MAX || new.end <= new.start)
+		return 0;
+	all = array_grow(s->ksymbols, &s->ksymbol_room, s->ksymbol_count, sizeof(*all));
+	if (!all || !new.name)
+		return -ENOMEM;
+	s->ksymbols = all;
+	at = ksymbols_before(s, new.start);
+	memmove(&all[at + 1], &all[at], (s->ksymbol_count - at) * sizeof(*all));
+	all[at] = new;
+	s->ksymbol_count++;
+	return 0;
 }
 
 static int feed_ksymbol(struct perfev_symbols *s, const struct perfev_record *record,
@@ -212,8 +225,7 @@ static int feed_ksymbol(struct perfev_symbols *s, const struct perfev_record *re
 
 	if (r < 0)
 		return r;
-	s->kernel_generation = ++s->spaces.generations;
-	remove_ksymbol(s, any.as.ksymbol.addr);
+	remove_ksymbols(s, any.as.ksymbol.addr, any.as.ksymbol.addr + any.as.ksymbol.len);
 	if (any.as.ksymbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
 		return 0;
 	return add_ksymbol(s, &any.as.ksymbol) < 0 ? error_memory(err) : 0;

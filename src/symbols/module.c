@@ -318,6 +318,25 @@ static void explain_gaps(struct module *module)
 		say(module, "%s", "no symbol table, and no build-id to find a debug file by");
 }
 
+/* The parts that are loaded are asked for at each address: kept without their headers. */
+static int read_parts(struct module *module)
+{
+	const struct elf *plain = module->has_plain ? &module->plain : &module->elf;
+	struct elf_segment segment;
+	uint32_t i;
+
+	module->parts = calloc((size_t)plain->segment_count + 1, sizeof(*module->parts));
+	if (!module->parts)
+		return -ENOMEM;
+	for (i = 0; i < plain->segment_count; i++)
+		if (elf_segment(plain, i, &segment) && segment.type == ELF_LOAD) {
+			module->parts[module->part_count].offset = segment.offset;
+			module->parts[module->part_count].size = segment.file_size;
+			module->parts[module->part_count++].address = segment.address;
+		}
+	return 0;
+}
+
 int module_load(struct module *module, const struct module_places *places)
 {
 	int r;
@@ -330,6 +349,8 @@ int module_load(struct module *module, const struct module_places *places)
 	if (!module->has_elf)
 		return 0;
 	r = read_symbols(module);
+	if (r == 0)
+		r = read_parts(module);
 	explain_gaps(module);
 	if (r == 0)
 		module->keys = calloc(module->table.count + 1, sizeof(*module->keys));
@@ -341,11 +362,11 @@ int module_load(struct module *module, const struct module_places *places)
 
 uint64_t module_address(const struct module *module, uint64_t offset)
 {
-	const struct elf *plain = module->has_plain ? &module->plain : &module->elf;
-	uint64_t address;
+	uint32_t i;
 
-	if (module->has_elf && elf_offset_to_address(plain, offset, &address))
-		return address;
+	for (i = 0; i < module->part_count; i++)
+		if (offset - module->parts[i].offset < module->parts[i].size)
+			return offset - module->parts[i].offset + module->parts[i].address;
 	return offset;
 }
 
@@ -359,6 +380,7 @@ void module_free(struct module *module)
 		elf_close(&module->plain);
 	table_free(&module->table);
 	free(module->keys);
+	free(module->parts);
 	free(module->name);
 	free(module->file);
 	free(module);

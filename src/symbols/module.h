@@ -6,6 +6,11 @@
 #include "elf.h"
 #include "table.h"
 
+/* Bytes of a file, and where its symbols say they are. */
+struct module_part {
+	uint64_t offset, size, address;
+};
+
 struct module {
 	char *name; /* as recorded; of a module of the kernel as kallsyms has it: "[ext4]" */
 	const char *path; /* of one of the kernel: what the recording says; NULL: the name */
@@ -20,7 +25,10 @@ struct module {
 	struct elf elf;	      /* open while symbols point into it */
 	struct elf plain;     /* the mapped file itself, when symbols come from a debug file */
 	bool has_elf, has_plain;
+	struct module_part *parts; /* what is loaded of it */
+	uint32_t part_count;
 	struct table table;
+	uint32_t nameless_key; /* with opts.coarse: of all places without a name, + 1 */
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
 };
 

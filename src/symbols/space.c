@@ -249,10 +249,17 @@ static const struct mapping *find_in(const struct mappings *m, uint64_t ip)
 	return at < m->count && m->items[at].start <= ip ? &m->items[at] : NULL;
 }
 
-const struct mapping *space_find(const struct space_process *process, uint64_t ip)
+const struct mapping *space_find(struct space_process *process, uint64_t ip)
 {
-	const struct mapping *mapping = find_in(process->mappings, ip);
+	const struct mappings *m = process->mappings;
+	const struct mapping *mapping;
 
+	if (m && process->hint < m->count && ip - m->items[process->hint].start <
+						     m->items[process->hint].end - m->items[process->hint].start)
+		return &m->items[process->hint];
+	mapping = find_in(m, ip);
+	if (mapping)
+		process->hint = (size_t)(mapping - m->items);
 	return mapping || !process->before ? mapping : find_in(process->before, ip);
 }
 

@@ -32,6 +32,7 @@ struct space_process {
 	struct mappings *mappings; /* NULL: none */
 	struct mappings *before;   /* of the program that ended itself by exec, till the new one runs; or NULL */
 	struct space_thread *threads;
+	size_t hint;	     /* the mapping that was found last */
 	uint32_t generation; /* another one after each change of the mappings */
 	struct space_process *next;
 };
@@ -60,7 +61,7 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 void space_exec(struct spaces *spaces, struct space_process *process);
 /* The new program runs. */
 void space_run(struct spaces *spaces, struct space_process *process);
-const struct mapping *space_find(const struct space_process *process, uint64_t ip);
+const struct mapping *space_find(struct space_process *process, uint64_t ip);
 
 int space_set_comm(struct space_process *process, int32_t tid, const char *comm);
 const char *space_comm(const struct space_process *process, int32_t tid);

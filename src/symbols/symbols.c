@@ -2,10 +2,9 @@
 /*
  * From addresses to names.
  *
- * An address is looked up once: cache of places -> mapping of the process -> module -> symbol. A change of
- * a process's mappings gives it another generation, and cached places of the old one are never found
- * again. Frames are numbered as they are met, so that a caller can keep what it derives from a frame in an
- * array.
+ * The way is: mapping of the process -> place in a module -> symbols of 16 KiB around it -> symbol. Which symbols those
+ * are is remembered: parts that run are few, where addresses are many. Frames are numbered as they are met, so
+ * that a caller can keep what it derives from a frame in an array.
  */
 #include "symbols_base.h"
 #include "demangle.h"
@@ -19,7 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CACHE_SIZE 32768
+#define PART_SLOTS 8192
+#define PART_SHIFT 14
 
 /* ---- making and freeing ------------------------------------------------------------------------------- */
 
@@ -74,9 +74,8 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->symfs = copy_text(full.symfs);
 	s->kallsyms_path = copy_text(full.kallsyms);
 	s->places.symfs = s->symfs;
-	s->cache = calloc(CACHE_SIZE, sizeof(*s->cache));
-	s->kernel_generation = ++s->spaces.generations;
-	if (!s->cache || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
+	s->parts = calloc(PART_SLOTS, sizeof(*s->parts));
+	if (!s->parts || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
 	    add_fixed_modules(s) < 0) {
 		perfev_symbols_free(s);
 		return error_memory(err);
@@ -102,7 +101,7 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	map_free(&symbols->id_of_name);
 	free(symbols->frames);
 	free(symbols->nameless);
-	free(symbols->cache);
+	free(symbols->parts);
 	free(symbols->kernel_keys);
 	free(symbols->kernel_modules);
 	free(symbols->ksymbols);
@@ -158,6 +157,17 @@ static int nameless_frame(struct perfev_symbols *s, uint32_t module, uint64_t ad
 				     file_offset, flags | PERFEV_FRAME_UNRESOLVED, module, 0, 0};
 	size_t at;
 
+	if (s->opts.coarse && s->modules[module]->nameless_key) {
+		*key = s->modules[module]->nameless_key - 1;
+		return 0;
+	}
+	if (s->opts.coarse) {
+		frame.address = 0;
+		if (add_frame(s, &frame, key) < 0)
+			return -ENOMEM;
+		s->modules[module]->nameless_key = *key + 1;
+		return 0;
+	}
 	if (s->nameless_count * 2 >= s->nameless_size && grow_nameless(s) < 0)
 		return -ENOMEM;
 	at = (size_t)hash_pair(module, address) & (s->nameless_size - 1);
@@ -220,54 +230,69 @@ static struct space_process *process_of(struct perfev_symbols *s, int32_t pid)
 	return s->last;
 }
 
-static int find_user(struct perfev_symbols *s, const struct space_process *process, uint64_t ip,
-		     struct place_cache *slot)
+static void fill_part(struct part_slot *slot, const struct table *table, uint32_t space, uint64_t part)
 {
-	const struct mapping *mapping = space_find(process, ip);
-	struct module *module;
-	uint64_t address, in_file;
+	uint64_t first = part << PART_SHIFT;
+	size_t low = first ? table_before(table, first - 1, 0, table->count) : 0;
+	size_t high = table_before(table, first + ((1 << PART_SHIFT) - 1), low, table->count);
+
+	slot->space = space;
+	slot->part = part;
+	slot->low = (uint32_t)low;
+	slot->high = low == high && (!low || table->reach[low - 1] <= first) ? 0 : (uint32_t)high;
+}
+
+static long find_symbol(struct perfev_symbols *s, const struct table *table, uint32_t space, uint64_t address)
+{
+	uint64_t part = address >> PART_SHIFT;
+	struct part_slot *slot = &s->parts[hash_pair(space, part) & (PART_SLOTS - 1)];
+
+	if (slot->space != space || slot->part != part)
+		fill_part(slot, table, space, part);
+	return slot->high ? table_at(table, address, table_before(table, address, slot->low, slot->high)) : -1;
+}
+
+static int find_user(struct perfev_symbols *s, const struct mapping *mapping, uint64_t ip, struct perfev_frame *ret)
+{
+	struct module *module = s->modules[mapping->module];
+	uint64_t in_file = module->no_file ? ip : ip - mapping->start + mapping->offset, address;
+	uint32_t key;
 	long index;
 
-	slot->offset = 0;
-	slot->in_file = ip;
-	if (!mapping)
-		return nameless_frame(s, MODULE_UNKNOWN, ip, ip, 0, &slot->key);
-	module = s->modules[mapping->module];
-	if (module_load(module, &s->places) < 0)
+	if (!module->loaded && module_load(module, &s->places) < 0)
 		return -ENOMEM;
-	in_file = module->no_file ? ip : ip - mapping->start + mapping->offset;
-	slot->in_file = in_file;
 	address = module_address(module, in_file);
-	index = table_find(&module->table, address);
-	if (index < 0)
-		return nameless_frame(s, mapping->module, address, in_file, 0, &slot->key);
-	slot->offset = (uint32_t)(address - module->table.items[index].start);
-	return symbol_frame(s, &module->table.items[index], mapping->module, 0, module->keys, index, &slot->key);
+	index = find_symbol(s, &module->table, mapping->module + 1, address);
+	if ((index < 0 ? nameless_frame(s, mapping->module, address, in_file, 0, &key)
+		       : symbol_frame(s, &module->table.items[index], mapping->module, 0, module->keys, index, &key)) < 0)
+		return -ENOMEM;
+	*ret = s->frames[key];
+	ret->offset = index < 0 ? 0 : (uint32_t)(address - module->table.items[index].start);
+	ret->file_offset = in_file;
+	return 1;
 }
 
 /* ---- kernel code --------------------------------------------------------------------------------------------- */
 
+/* Its key, and how far behind its start it is. Return: 1; 0 there is none; -ENOMEM. */
 static int find_ksymbol(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uint32_t *offset)
 {
-	size_t i;
+	size_t at = ksymbols_before(s, ip);
+	struct ksymbol *k = at ? &s->ksymbols[at - 1] : NULL;
+	struct perfev_frame frame = {NULL, "[bpf]", 0, 0, PERFEV_FRAME_KERNEL, MODULE_KERNEL, 0, 0};
 
-	for (i = s->ksymbol_count; i > 0; i--) {
-		struct ksymbol *k = &s->ksymbols[i - 1];
-		struct perfev_frame frame = {k->name, "[bpf]", k->start, 0, PERFEV_FRAME_KERNEL,
-					     MODULE_KERNEL, 0, 0};
-
-		if (ip < k->start || ip >= k->end)
-			continue;
-		*offset = (uint32_t)(ip - k->start);
-		if (!k->key) {
-			if (add_frame(s, &frame, key) < 0)
-				return -ENOMEM;
-			k->key = *key + 1;
-		}
-		*key = k->key - 1;
-		return 1;
+	if (!k || ip >= k->end)
+		return 0;
+	*offset = (uint32_t)(ip - k->start);
+	if (!k->key) {
+		frame.symbol = k->name;
+		frame.address = k->start;
+		if (add_frame(s, &frame, key) < 0)
+			return -ENOMEM;
+		k->key = *key + 1;
 	}
-	return 0;
+	*key = k->key - 1;
+	return 1;
 }
 
 static int kernel_module(struct perfev_symbols *s, const struct symbol *symbol, uint32_t *ret)
@@ -297,41 +322,49 @@ static int nameless_kernel_frame(struct perfev_symbols *s, uint64_t ip, uint32_t
 	return nameless_frame(s, mapping ? mapping->module : MODULE_UNKNOWN, ip, ip, PERFEV_FRAME_KERNEL, key);
 }
 
-static int find_kernel(struct perfev_symbols *s, uint64_t ip, struct place_cache *slot)
+static int find_kallsyms(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uint32_t *offset)
 {
-	uint32_t *key = &slot->key, *offset = &slot->offset;
 	const struct symbol *symbol;
+	uint64_t address;
 	uint32_t module;
 	long index;
-	int r;
 
 	*offset = 0;
-	slot->in_file = ip;
-	r = find_ksymbol(s, ip, key, offset);
-	if (r != 0)
-		return r < 0 ? r : 0;
-	if (symbols_kernel(s) < 0)
+	if (!s->kernel_loaded && symbols_kernel(s) < 0)
 		return -ENOMEM;
-	index = table_find(&s->kallsyms.table, ip - s->kernel_delta);
+	address = ip - s->kernel_delta;
+	index = find_symbol(s, &s->kallsyms.table, MODULE_KERNEL + 1, address);
 	if (index < 0)
 		return nameless_kernel_frame(s, ip, key);
 	symbol = &s->kallsyms.table.items[index];
+	*offset = (uint32_t)(address - symbol->start);
+	if (s->kernel_keys[index]) {
+		*key = s->kernel_keys[index] - 1;
+		return 0;
+	}
 	if (kernel_module(s, symbol, &module) < 0)
 		return -ENOMEM;
-	*offset = (uint32_t)(ip - s->kernel_delta - symbol->start);
 	return symbol_frame(s, symbol, module, PERFEV_FRAME_KERNEL, s->kernel_keys, index, key);
+}
+
+static int find_kernel(struct perfev_symbols *s, uint64_t ip, struct perfev_frame *ret)
+{
+	uint32_t key = 0, offset = 0;
+	int r = s->ksymbol_count ? find_ksymbol(s, ip, &key, &offset) : 0;
+
+	if (r == 0)
+		r = find_kallsyms(s, ip, &key, &offset);
+	if (r < 0)
+		return r;
+	*ret = s->frames[key];
+	ret->offset = offset;
+	ret->file_offset = ip;
+	return 1;
 }
 
 /* ---- finding --------------------------------------------------------------------------------------------------- */
 
-static int find_uncached(struct perfev_symbols *s, const struct space_process *process, bool kernel,
-			 struct place_cache *slot)
-{
-	return kernel ? find_kernel(s, slot->ip, slot) : find_user(s, process, slot->ip, slot);
-}
-
-static int find_elsewhere(struct perfev_symbols *s, const struct perfev_place *place,
-			  struct perfev_frame *ret, struct perfev_error *err)
+static int find_elsewhere(struct perfev_symbols *s, const struct perfev_place *place, struct perfev_frame *ret)
 {
 	uint32_t module = MODULE_UNKNOWN, key;
 
@@ -341,41 +374,34 @@ static int find_elsewhere(struct perfev_symbols *s, const struct perfev_place *p
 		 place->cpumode == PERF_RECORD_MISC_GUEST_USER)
 		module = MODULE_GUEST;
 	if (nameless_frame(s, module, place->ip, place->ip, 0, &key) < 0)
-		return error_memory(err);
+		return -ENOMEM;
 	*ret = s->frames[key];
+	ret->file_offset = place->ip;
 	return 1;
+}
+
+static int find(struct perfev_symbols *s, const struct perfev_place *place, struct perfev_frame *ret)
+{
+	const struct mapping *mapping;
+	struct space_process *process;
+
+	if (place->cpumode == PERF_RECORD_MISC_KERNEL)
+		return find_kernel(s, place->ip, ret);
+	if (place->cpumode != PERF_RECORD_MISC_USER)
+		return find_elsewhere(s, place, ret);
+	process = process_of(s, place->pid);
+	if (!process)
+		return -ENOMEM;
+	mapping = space_find(process, place->ip);
+	return mapping ? find_user(s, mapping, place->ip, ret) : find_elsewhere(s, place, ret);
 }
 
 int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
 			struct perfev_frame *ret, size_t max, struct perfev_error *err)
 {
-	bool kernel = place->cpumode == PERF_RECORD_MISC_KERNEL;
-	const struct space_process *process = NULL;
-	struct place_cache *slot;
-	uint32_t generation = symbols->kernel_generation;
+	int r = max ? find(symbols, place, ret) : 0;
 
-	if (max == 0)
-		return 0;
-	if (!kernel && place->cpumode != PERF_RECORD_MISC_USER)
-		return find_elsewhere(symbols, place, ret, err);
-	if (!kernel) {
-		process = process_of(symbols, place->pid);
-		if (!process)
-			return error_memory(err);
-		generation = process->generation;
-	}
-	slot = &symbols->cache[hash_pair(generation, place->ip) & (CACHE_SIZE - 1)];
-	if (slot->generation != generation || slot->ip != place->ip) {
-		slot->generation = 0;
-		slot->ip = place->ip;
-		if (find_uncached(symbols, process, kernel, slot) < 0)
-			return error_memory(err);
-		slot->generation = generation;
-	}
-	*ret = symbols->frames[slot->key];
-	ret->offset = slot->offset;
-	ret->file_offset = slot->in_file;
-	return 1;
+	return r < 0 ? error_memory(err) : r;
 }
 
 const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid)

@@ -31,13 +31,11 @@ struct ksymbol {
 	uint32_t key;	  /* its frame + 1; 0: none yet */
 };
 
-struct place_cache {
-	uint64_t ip;
-	uint32_t generation; /* 0: empty */
-	uint32_t key;
-	uint32_t offset;
-	uint32_t reserved;
-	uint64_t in_file; /* where in its file; of kernel code, the address itself */
+/* Which symbols of a module begin in a part of it. */
+struct part_slot {
+	uint64_t part;
+	uint32_t space;	    /* the module + 1; 0: empty */
+	uint32_t low, high; /* as table_before() counts; high 0: there is no symbol in it */
 };
 
 struct perfev_symbols {
@@ -58,7 +56,7 @@ struct perfev_symbols {
 	size_t frame_count, frame_room;
 	uint32_t *nameless; /* hash of module and address: key + 1 */
 	size_t nameless_count, nameless_size;
-	struct place_cache *cache;
+	struct part_slot *parts;
 	struct kallsyms kallsyms;
 	bool kernel_loaded;
 	struct space_process *kernel; /* where the kernel and its modules were mapped; NULL: not recorded */
@@ -67,11 +65,12 @@ struct perfev_symbols {
 	uint64_t kernel_ref;	 /* recorded address of _text or _stext; 0: not recorded */
 	bool kernel_ref_stext;
 	uint64_t kernel_delta;	 /* recorded minus ours */
-	struct ksymbol *ksymbols;
+	struct ksymbol *ksymbols; /* by start, without overlaps */
 	size_t ksymbol_count, ksymbol_room;
-	uint32_t kernel_generation;
 };
 
+/* feed.c: how many begin at @ip or before */
+size_t ksymbols_before(const struct perfev_symbols *s, uint64_t ip);
 /* symbols_module.c */
 int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, const uint8_t *id,
 		   uint8_t id_size);

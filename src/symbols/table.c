@@ -34,6 +34,8 @@ int table_add(struct table *table, const struct symbol *symbol)
 void table_free(struct table *table)
 {
 	free(table->items);
+	free(table->starts);
+	free(table->reach);
 	memset(table, 0, sizeof(*table));
 }
 
@@ -167,6 +169,25 @@ static void keep_best(struct table *table)
 	table->count = to;
 }
 
+/* What a search looks at, apart from the rest. */
+static int index_starts(struct table *table)
+{
+	uint64_t reach = 0;
+	size_t i;
+
+	table->starts = malloc((table->count + 1) * sizeof(*table->starts));
+	table->reach = malloc((table->count + 1) * sizeof(*table->reach));
+	if (!table->starts || !table->reach)
+		return -ENOMEM;
+	for (i = 0; i < table->count; i++) {
+		if (table->items[i].end > reach)
+			reach = table->items[i].end;
+		table->starts[i] = table->items[i].start;
+		table->reach[i] = reach;
+	}
+	return 0;
+}
+
 int table_finish(struct table *table)
 {
 	struct symbol *fit;
@@ -180,23 +201,36 @@ int table_finish(struct table *table)
 		table->items = fit;
 		table->room = table->count + 1;
 	}
-	return 0;
+	return index_starts(table);
+}
+
+size_t table_before(const struct table *table, uint64_t address, size_t low, size_t high)
+{
+	const uint64_t *at = table->starts + low;
+	size_t n = high - low;
+
+	if (!n)
+		return low;
+	while (n > 1) { /* where it goes cannot be foretold: no branch depends on it */
+		size_t half = n / 2;
+
+		at += at[half - 1] <= address ? half : 0;
+		n -= half;
+	}
+	return (size_t)(at - table->starts) + (*at <= address);
+}
+
+long table_at(const struct table *table, uint64_t address, size_t before)
+{
+	size_t back;
+
+	for (back = 0; before > 0 && back < BACK_MAX && address < table->reach[before - 1]; back++, before--)
+		if (address < table->items[before - 1].end)
+			return (long)before - 1;
+	return -1;
 }
 
 long table_find(const struct table *table, uint64_t address)
 {
-	size_t low = 0, high = table->count, back;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->items[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (back = 0; low > 0 && back < BACK_MAX; back++, low--)
-		if (address < table->items[low - 1].end)
-			return (long)low - 1;
-	return -1;
+	return table_at(table, address, table_before(table, address, 0, table->count));
 }

@@ -16,6 +16,9 @@ struct symbol {
 struct table {
 	struct symbol *items;
 	size_t count, room;
+	/* when it is finished: */
+	uint64_t *starts; /* of the items, close together */
+	uint64_t *reach;  /* where the item and all before it end, at the latest */
 };
 
 int table_add(struct table *table, const struct symbol *symbol);
@@ -24,6 +27,11 @@ int table_add(struct table *table, const struct symbol *symbol);
 int table_finish(struct table *table);
 /* table_find() - the symbol that an address is in; its index, or -1. */
 long table_find(const struct table *table, uint64_t address);
+/* table_before() - how many begin at @address or before, of those from @low on, as far as @high; both are counts as it
+ * returns them, of addresses around. */
+size_t table_before(const struct table *table, uint64_t address, size_t low, size_t high);
+/* table_at() - the same as table_find(), with that number known. */
+long table_at(const struct table *table, uint64_t address, size_t before);
 void table_free(struct table *table);
 
 #endif

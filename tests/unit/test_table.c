@@ -37,7 +37,7 @@ static void expect_choice(uint64_t a_size, int a, const char *a_name, uint64_t b
 	int order;
 
 	for (order = 0; order < 2; order++) {
-		struct table table = {NULL, 0, 0};
+		struct table table = {NULL, 0, 0, NULL, NULL};
 
 		if (order)
 			add(&table, 100, a_size, a, a_name);
@@ -67,7 +67,7 @@ static void test_choice(void **state)
  * goes on to the next symbol, and has a size then (perf does the same). */
 static void test_choice_by_size(void **state)
 {
-	struct table table = {NULL, 0, 0};
+	struct table table = {NULL, 0, 0, NULL, NULL};
 
 	(void)state;
 	add(&table, 100, 0, GLOBAL, "a longer label");
@@ -87,7 +87,7 @@ static void test_choice_by_size(void **state)
 
 static void test_ends(void **state)
 {
-	struct table table = {NULL, 0, 0};
+	struct table table = {NULL, 0, 0, NULL, NULL};
 
 	(void)state;
 	add(&table, 0x5000, 0, GLOBAL, "last");
@@ -110,7 +110,7 @@ static void test_ends(void **state)
 /* A label inside a function ends, and the function goes on behind it. */
 static void test_nested(void **state)
 {
-	struct table table = {NULL, 0, 0};
+	struct table table = {NULL, 0, 0, NULL, NULL};
 	uint64_t i;
 
 	(void)state;
@@ -138,7 +138,7 @@ static void test_nested(void **state)
 
 static void test_empty(void **state)
 {
-	struct table table = {NULL, 0, 0};
+	struct table table = {NULL, 0, 0, NULL, NULL};
 
 	(void)state;
 	assert_int_equal(table_finish(&table), 0);
@@ -151,7 +151,7 @@ static void test_empty(void **state)
 static void test_sorting(void **state)
 {
 	uint64_t seed = 1234567, i, k;
-	struct table table = {NULL, 0, 0};
+	struct table table = {NULL, 0, 0, NULL, NULL};
 
 	(void)state;
 	for (i = 0; i < 3000; i++) {
@@ -170,7 +170,7 @@ static void test_sorting(void **state)
 /* Equal in everything: the one that came last, as it goes on to the next symbol. */
 static void test_without_sizes(void **state)
 {
-	struct table table = {NULL, 0, 0};
+	struct table table = {NULL, 0, 0, NULL, NULL};
 
 	(void)state;
 	add(&table, 100, 0, GLOBAL, "a");
