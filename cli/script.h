@@ -9,7 +9,7 @@
 
 /* ---- pen.c: text, much of it ------------------------------------------------------------------------ */
 
-#define PEN_BYTES 262144
+#define PEN_BYTES 65536
 
 struct pen {
 	FILE *out;

@@ -239,7 +239,7 @@ static void fill_part(struct part_slot *slot, const struct table *table, uint32_
 	slot->space = space;
 	slot->part = part;
 	slot->low = (uint32_t)low;
-	slot->high = low == high && (!low || table->reach[low - 1] <= first) ? 0 : (uint32_t)high;
+	slot->high = low == high && table_at(table, first, low) < 0 ? 0 : (uint32_t)high;
 }
 
 static long find_symbol(struct perfev_symbols *s, const struct table *table, uint32_t space, uint64_t address)

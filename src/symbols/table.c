@@ -7,7 +7,7 @@
  * does, so that both tools name the same function the same.
  *
  * Symbols may overlap (a label inside a function). The one that begins last before the address is looked
- * at first, then a few before it, so that a large one is found behind a small one.
+ * at first, then those around it, so that a large one is found behind a small one; but only a few back.
  */
 #include "table.h"
 #include "demangle.h"
@@ -35,7 +35,7 @@ void table_free(struct table *table)
 {
 	free(table->items);
 	free(table->starts);
-	free(table->reach);
+	free(table->around);
 	memset(table, 0, sizeof(*table));
 }
 
@@ -172,18 +172,17 @@ static void keep_best(struct table *table)
 /* What a search looks at, apart from the rest. */
 static int index_starts(struct table *table)
 {
-	uint64_t reach = 0;
-	size_t i;
+	size_t i, j;
 
 	table->starts = malloc((table->count + 1) * sizeof(*table->starts));
-	table->reach = malloc((table->count + 1) * sizeof(*table->reach));
-	if (!table->starts || !table->reach)
+	table->around = malloc((table->count + 1) * sizeof(*table->around));
+	if (!table->starts || !table->around)
 		return -ENOMEM;
 	for (i = 0; i < table->count; i++) {
-		if (table->items[i].end > reach)
-			reach = table->items[i].end;
 		table->starts[i] = table->items[i].start;
-		table->reach[i] = reach;
+		for (j = i; j > 0 && table->items[j - 1].end <= table->items[i].end;)
+			j = table->around[j - 1];
+		table->around[i] = (uint32_t)j;
 	}
 	return 0;
 }
@@ -206,27 +205,26 @@ int table_finish(struct table *table)
 
 size_t table_before(const struct table *table, uint64_t address, size_t low, size_t high)
 {
-	const uint64_t *at = table->starts + low;
-	size_t n = high - low;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
-	if (!n)
-		return low;
-	while (n > 1) { /* where it goes cannot be foretold: no branch depends on it */
-		size_t half = n / 2;
-
-		at += at[half - 1] <= address ? half : 0;
-		n -= half;
+		if (table->starts[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return (size_t)(at - table->starts) + (*at <= address);
+	return low;
 }
 
 long table_at(const struct table *table, uint64_t address, size_t before)
 {
-	size_t back;
+	size_t at = before;
 
-	for (back = 0; before > 0 && back < BACK_MAX && address < table->reach[before - 1]; back++, before--)
-		if (address < table->items[before - 1].end)
-			return (long)before - 1;
+	while (at > 0 && before - at < BACK_MAX) {
+		if (address < table->items[at - 1].end)
+			return (long)at - 1;
+		at = table->around[at - 1];
+	}
 	return -1;
 }
 

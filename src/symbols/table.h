@@ -18,7 +18,7 @@ struct table {
 	size_t count, room;
 	/* when it is finished: */
 	uint64_t *starts; /* of the items, close together */
-	uint64_t *reach;  /* where the item and all before it end, at the latest */
+	uint32_t *around; /* the last one before the item that ends behind it, + 1; 0: none does */
 };
 
 int table_add(struct table *table, const struct symbol *symbol);
