@@ -20,6 +20,7 @@ struct module {
 	struct elf elf;	      /* open while symbols point into it */
 	struct elf plain;     /* the mapped file itself, when symbols come from a debug file */
 	bool has_elf, has_plain;
+	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
 	struct table table;
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
 };
