@@ -288,6 +288,21 @@ void trace_free(struct trace *trace);
 void trace_text(struct trace *trace, const struct perfev_record *record);
 void trace_json(struct trace *trace, const struct perfev_record *record);
 
+/* ---- script_itrace.c: the branches of traces, in the order of time, as perf script --itrace prints them */
+
+struct itrace_opts {
+	const char *what; /* letters: b all branches, c calls, r returns, e gaps; NULL or "": cre */
+	bool flags;	  /* what kinds of branches they are */
+	bool ns;	  /* times with all digits */
+	bool json;
+};
+
+/* Returns -1 when the letters are known, or an exit code. */
+int itrace_check(const char *what);
+/* @reader: is read to its end. @symbols: nothing was fed yet but build-ids. < 0 with an error. */
+int script_itrace(struct perfev_reader *reader, struct perfev_symbols *symbols, const struct itrace_opts *opts, FILE *out,
+		  struct perfev_error *err);
+
 /* ---- json.c ---------------------------------------------------------------------------------------------------- */
 
 struct stat_row; /* below */

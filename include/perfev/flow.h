@@ -50,6 +50,17 @@ enum perfev_flow_flag {
 	PERFEV_FLOW_IN_TX = 1 << 3   /* in a transaction */
 };
 
+/* What a gap comes from. */
+enum perfev_flow_gap {
+	PERFEV_FLOW_GAP_NONE,
+	PERFEV_FLOW_GAP_PACKETS,  /* packets that cannot be: the trace is damaged */
+	PERFEV_FLOW_GAP_NO_CODE,  /* the code is not known */
+	PERFEV_FLOW_GAP_MISMATCH, /* packets do not fit the code: it is other code */
+	PERFEV_FLOW_GAP_OVERFLOW, /* the CPU made more packets than it could store */
+	PERFEV_FLOW_GAP_LOOP,	  /* the code goes round without end: it is other code */
+	PERFEV_FLOW_GAP_MEMORY	  /* out of memory */
+};
+
 /* A branch, or what else there is to say of the way. */
 struct perfev_flow_branch {
 	uint64_t time;	 /* ns of the perf clock; without one, cycles; 0: not known (yet) */
@@ -60,7 +71,7 @@ struct perfev_flow_branch {
 	uint32_t type;	 /* enum perfev_flow_type */
 	uint32_t flags;	 /* enum perfev_flow_flag */
 	int32_t pid, tid, cpu; /* as perfev_flow_task() said */
-	uint32_t reserved;
+	uint32_t gap;	/* enum perfev_flow_gap */
 	const char *why; /* of a gap; lives for ever. Else NULL */
 };
 
@@ -130,6 +141,11 @@ PERFEV_API void perfev_flow_task(struct perfev_flow *flow, int32_t pid, int32_t 
  * Since: 0.1
  */
 PERFEV_API int perfev_flow_next(struct perfev_flow *flow, struct perfev_flow_branch *ret, struct perfev_error *err);
+
+/* perfev_flow_time() - the time up to which the trace was walked, as in branches: for the function that gives code, which
+ * may have to know what is mapped then
+ * Since: 0.1 */
+PERFEV_API uint64_t perfev_flow_time(const struct perfev_flow *flow);
 
 PERFEV_END
 

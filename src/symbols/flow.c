@@ -96,6 +96,11 @@ int perfev_flow_setup(struct perfev_flow_opts *ret, const struct perfev_auxtrace
 
 /* ---- the queue ------------------------------------------------------------------------------------------------------- */
 
+uint64_t perfev_flow_time(const struct perfev_flow *flow)
+{
+	return flow->opts.clock.mult && flow->time ? perfev_clock_time(&flow->opts.clock, flow->time) : flow->time;
+}
+
 struct perfev_flow_branch *flow_put(struct perfev_flow *flow, uint32_t type, uint64_t from, uint64_t to)
 {
 	struct perfev_flow_branch *branch = &flow->queue[flow->tail++ % FLOW_QUEUE];
@@ -106,7 +111,7 @@ struct perfev_flow_branch *flow_put(struct perfev_flow *flow, uint32_t type, uin
 	branch->to = to;
 	branch->offset = flow->place;
 	branch->flags = flow->in_tx ? PERFEV_FLOW_IN_TX : 0;
-	branch->time = flow->opts.clock.mult && flow->time ? perfev_clock_time(&flow->opts.clock, flow->time) : flow->time;
+	branch->time = perfev_flow_time(flow);
 	branch->instructions = flow->instructions;
 	branch->pid = flow->pid;
 	branch->tid = flow->tid;

@@ -102,46 +102,39 @@ int flow_pt_begin(struct perfev_flow *flow, struct perfev_error *err)
 
 /* ---- gaps ---------------------------------------------------------------------------------------------------------------- */
 
-static const char *reason(int error)
+static const struct {
+	int error;
+	enum perfev_flow_gap gap;
+	const char *why;
+} reasons[] = {
+	{IPT_ERROR_OPCODE, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged"},
+	{IPT_ERROR_PACKET, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged"},
+	{IPT_ERROR_QUERY, PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
+	{IPT_ERROR_STACK_EMPTY, PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
+	{IPT_ERROR_COMPRESSED_RETURN, PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
+	{IPT_ERROR_MEMORY, PERFEV_FLOW_GAP_MEMORY, "out of memory"},
+	{IPT_ERROR_NO_CODE, PERFEV_FLOW_GAP_NO_CODE, "the code is not known"},
+	{IPT_ERROR_INSTRUCTION, PERFEV_FLOW_GAP_MISMATCH, "there is no such instruction: it is other code"},
+	/* all others */
+	{0, PERFEV_FLOW_GAP_PACKETS, "packets are in an order that is not possible: the trace is damaged"},
+};
+
+static void put_gap(struct perfev_flow *flow, uint64_t from, uint64_t to, enum perfev_flow_gap gap, const char *why)
 {
-	switch (-error) {
-	case IPT_ERROR_OPCODE:
-	case IPT_ERROR_PACKET:
-		return "no packet is like that: the trace is damaged";
-	case IPT_ERROR_CONTEXT:
-	case IPT_ERROR_NO_IP:
-	case IPT_ERROR_SUPPRESSED:
-		return "packets are in an order that is not possible: the trace is damaged";
-	case IPT_ERROR_QUERY:
-	case IPT_ERROR_STACK_EMPTY:
-	case IPT_ERROR_COMPRESSED_RETURN:
-		return "the packets do not fit the code";
-	case IPT_ERROR_MEMORY:
-		return "out of memory";
-	case IPT_ERROR_NO_CODE:
-		return "the code is not known";
-	case IPT_ERROR_INSTRUCTION:
-		return "there is no such instruction: it is other code";
-	default:
-		return "libipt cannot decode it";
-	}
+	struct perfev_flow_branch *branch = flow_put(flow, PERFEV_FLOW_NONE, from, to);
+
+	branch->flags |= PERFEV_FLOW_GAP;
+	branch->gap = gap;
+	branch->why = why;
 }
 
-static void put_gap(struct perfev_flow *flow, uint64_t from, uint64_t to, const char *why)
+static void put_error(struct perfev_flow *flow, uint64_t from, int error)
 {
-	struct perfev_flow_branch *gap = flow_put(flow, PERFEV_FLOW_NONE, from, to);
+	size_t i = 0;
 
-	gap->flags |= PERFEV_FLOW_GAP;
-	gap->why = why;
-}
-
-/* @ip: where it is, 0 when that is not known. */
-static void fail(struct perfev_flow *flow, uint64_t ip, const char *why)
-{
-	flow_settle(flow, ip, 0);
-	put_gap(flow, ip, 0, why);
-	flow->synced = flow->begun = flow->in_tx = flow->aborted = false;
-	flow->idle = 0;
+	while (reasons[i].error && reasons[i].error != -error)
+		i++;
+	put_gap(flow, from, 0, reasons[i].gap, reasons[i].why);
 }
 
 static void end(struct perfev_flow *flow)
@@ -150,12 +143,22 @@ static void end(struct perfev_flow *flow)
 	flow->ended = true;
 }
 
-static void fail_with(struct perfev_flow *flow, uint64_t ip, int error)
+static void lose_sync(struct perfev_flow *flow)
 {
-	if (error == -IPT_ERROR_END)
+	flow->synced = flow->begun = flow->in_tx = flow->aborted = false;
+	flow->idle = 0;
+}
+
+/* @ip: where it is, 0 when that is not known. */
+static void fail(struct perfev_flow *flow, uint64_t ip, int error)
+{
+	if (error == -IPT_ERROR_END) {
 		end(flow);
-	else
-		fail(flow, ip, reason(error));
+		return;
+	}
+	flow_settle(flow, ip, 0);
+	put_error(flow, ip, error);
+	lose_sync(flow);
 }
 
 /* ---- events --------------------------------------------------------------------------------------------------------------- */
@@ -209,7 +212,8 @@ static void take_overflow(struct perfev_flow *flow, const struct ipt_event *even
 {
 	flow_settle(flow, 0, 0);
 	flow->in_tx = flow->aborted = false;
-	put_gap(flow, 0, event->ip_suppressed ? 0 : event->as.at.ip, "packets were lost: the CPU made more than it could store");
+	put_gap(flow, 0, event->ip_suppressed ? 0 : event->as.at.ip, PERFEV_FLOW_GAP_OVERFLOW,
+		"packets were lost: the CPU made more than it could store");
 }
 
 static void take_tsx(struct perfev_flow *flow, const struct ipt_event *event)
@@ -225,7 +229,7 @@ static void step_event(struct perfev_flow *flow)
 	memset(&event, 0, sizeof(event));
 	flow->status = flow->ipt.event(flow->decoder, &event, sizeof(event));
 	if (flow->status < 0) {
-		fail_with(flow, 0, flow->status);
+		fail(flow, 0, flow->status);
 		return;
 	}
 	note_place(flow);
@@ -307,7 +311,7 @@ static void step_instruction(struct perfev_flow *flow)
 	flow->status = r;
 	if (insn.iclass == IPT_CLASS_ERROR) {
 		/* of one that cannot be read the place is known all the same */
-		fail_with(flow, insn.ip, r < 0 ? r : -IPT_ERROR_INSTRUCTION);
+		fail(flow, insn.ip, r < 0 ? r : -IPT_ERROR_INSTRUCTION);
 		return;
 	}
 	flow_settle(flow, insn.ip, 0);
@@ -320,10 +324,13 @@ static void step_instruction(struct perfev_flow *flow)
 	flow->pending.is = flow->pending.type != PERFEV_FLOW_NONE;
 	flow->pending.from = insn.ip;
 	flow->pending.after = insn.ip + insn.size;
-	if (r < 0)
-		fail_with(flow, 0, r);
-	else if (++flow->idle > IDLE_MAX)
-		fail(flow, insn.ip, "the code goes round without end: it is other code");
+	if (r < 0) {
+		fail(flow, 0, r);
+	} else if (++flow->idle > IDLE_MAX) {
+		flow->pending.is = false;
+		put_gap(flow, insn.ip, 0, PERFEV_FLOW_GAP_LOOP, "the code goes round without end: it is other code");
+		lose_sync(flow);
+	}
 }
 
 /* To the next PSB; each time to a later one. */
@@ -339,7 +346,7 @@ static void step_sync(struct perfev_flow *flow)
 	flow->sync_at = at + 1;
 	flow->place = at;
 	if (flow->status < 0) {
-		put_gap(flow, 0, 0, reason(flow->status));
+		put_error(flow, 0, flow->status);
 		return;
 	}
 	flow->synced = true;
