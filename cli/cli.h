@@ -161,7 +161,8 @@ struct recorder {
 /* trace_info.c: whether a PMU writes traces; what is in AUXTRACE_INFO for them: how many words, 0 where there is none */
 #define TRACE_INFO_WORDS 20
 bool is_traced(const char *pmu);
-size_t trace_info(const char *name, const struct perf_event_attr *attr, bool per_cpu, uint64_t *words, uint32_t *type);
+size_t trace_info(const char *name, const struct perf_event_attr *attr, const struct perfev_sampler_id *id, uint64_t *words,
+		  uint32_t *type);
 
 /* trace_record.c: the recorder's sampler, or its tracer; bytes of traces */
 int trace_open(struct recorder *r, const struct perfev_event *const *events, size_t count, struct perfev_target on,

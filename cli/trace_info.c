@@ -102,14 +102,16 @@ static void put_ratio(uint64_t *words)
 #endif
 }
 
-static size_t put_intel_pt(const struct perfev_pmu *pmu, const struct perf_event_attr *attr, bool per_cpu, uint64_t *words)
+static size_t put_intel_pt(const struct perfev_pmu *pmu, const struct perf_event_attr *attr, bool per_cpu, bool whole_cpus,
+			   uint64_t *words)
 {
 	const char *ratio = perfev_pmu_cap_value(pmu, "max_nonturbo_ratio");
 
 	put_clock(words + 1);
 	words[5] = bits_of(pmu, "tsc");
 	words[6] = bits_of(pmu, "noretcomp");
-	words[7] = attr->context_switch ? (per_cpu ? 3 : 2) : 0;
+	/* SWITCH_CPU_WIDE records come from events of whole CPUs only */
+	words[7] = attr->context_switch ? (whole_cpus ? 3 : 2) : 0;
 	words[9] = per_cpu;
 	words[10] = bits_of(pmu, "mtc");
 	words[11] = bits_of(pmu, "mtc_period");
@@ -119,10 +121,12 @@ static size_t put_intel_pt(const struct perfev_pmu *pmu, const struct perf_event
 	return 18; /* no filter, no trace of events */
 }
 
-size_t trace_info(const char *name, const struct perf_event_attr *attr, bool per_cpu, uint64_t *words, uint32_t *type)
+size_t trace_info(const char *name, const struct perf_event_attr *attr, const struct perfev_sampler_id *id, uint64_t *words,
+		  uint32_t *type)
 {
 	struct perfev_pmus *pmus;
 	const struct perfev_pmu *pmu;
+	bool per_cpu = id->cpu >= 0;
 	size_t count = 0;
 
 	*type = type_of(name);
@@ -133,7 +137,7 @@ size_t trace_info(const char *name, const struct perf_event_attr *attr, bool per
 	pmu = perfev_pmus_find(pmus, name);
 	switch (pmu ? *type : PERFEV_AUXTRACE_UNKNOWN) {
 	case PERFEV_AUXTRACE_INTEL_PT:
-		count = put_intel_pt(pmu, attr, per_cpu, words);
+		count = put_intel_pt(pmu, attr, per_cpu, id->tid < 0, words);
 		break;
 	case PERFEV_AUXTRACE_INTEL_BTS:
 		put_clock(words + 1);

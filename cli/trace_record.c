@@ -89,7 +89,7 @@ int trace_write_info(struct recorder *r, struct perfev_error *err)
 
 	if (!r->tracer || !perfev_sampler_event_at(r->sampler, 0, &info) || !perfev_sampler_id_at(r->sampler, 0, 0, &id))
 		return 0;
-	count = trace_info(r->traced, info.attr, id.cpu >= 0, words, &type);
+	count = trace_info(r->traced, info.attr, &id, words, &type);
 	if (!count)
 		return 0;
 	memcpy(bytes + 8, &type, sizeof(type));
