@@ -19,6 +19,7 @@
 enum option_kind {
 	OPTION_FLAG,  /* bool */
 	OPTION_TEXT,  /* const char * */
+	OPTION_MAYBE, /* const char *, as in --name=TEXT; "" for --name alone */
 	OPTION_COUNT, /* uint64_t, decimal */
 	OPTION_LIST,  /* struct texts: given more than once */
 	OPTION_FILTER, /* struct texts: for the last one given */
@@ -207,6 +208,8 @@ struct replay {
 /* @replay: zero. To be closed also when it could not be opened. */
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err);
 int replay_run(struct replay *replay, struct perfev_error *err);
+/* The symbols before replay_run(), which makes them otherwise. */
+int replay_symbols(struct replay *replay, struct perfev_error *err);
 void replay_close(struct replay *replay);
 /* The text of a feature section, or NULL. */
 const char *replay_feature(const struct replay *replay, unsigned feature);
@@ -292,17 +295,17 @@ void trace_json(struct trace *trace, const struct perfev_record *record);
 /* ---- script_itrace.c: the branches of traces, in the order of time, as perf script --itrace prints them */
 
 struct itrace_opts {
-	const char *what; /* letters: b all branches, c calls, r returns, e gaps; NULL or "": cre */
-	bool flags;	  /* what kinds of branches they are */
-	bool ns;	  /* times with all digits */
+	const char *what; /* letters: b all branches, c calls, r returns, e gaps; "": cre; NULL: not asked for */
+	const struct filter *filter;
+	const struct texts *fields; /* -F: only +flags, what kinds of branches they are */
+	bool ns;		    /* times with all digits */
 	bool json;
 };
 
-/* Returns -1 when the letters are known, or an exit code. */
-int itrace_check(const char *what);
-/* @reader: is read to its end. @symbols: nothing was fed yet but build-ids. < 0 with an error. */
-int script_itrace(struct perfev_reader *reader, struct perfev_symbols *symbols, const struct itrace_opts *opts, FILE *out,
-		  struct perfev_error *err);
+/* Returns -1 to go on, or an exit code. */
+int itrace_check(const struct itrace_opts *opts);
+/* Returns an exit code. */
+int script_itrace(const struct replay_opts *how, const struct itrace_opts *opts, FILE *out);
 
 /* ---- json.c ---------------------------------------------------------------------------------------------------- */
 

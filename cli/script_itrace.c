@@ -9,30 +9,49 @@
 struct printer {
 	FILE *out;
 	const struct itrace_opts *opts;
-	bool all, calls, returns, errors;
+	bool all, calls, returns, errors, flags;
 	bool cpu;	 /* CPUs are printed */
 	char event[32];	 /* "branches:u" */
 	int event_width;
 };
 
-int itrace_check(const char *what)
+int itrace_check(const struct itrace_opts *opts)
 {
-	size_t known = what ? strspn(what, "bcre") : 0;
+	size_t known = opts->what ? strspn(opts->what, "bcre") : 0, i;
 
-	if (what && what[known])
+	if (!opts->what)
+		return -1;
+	if (opts->what[known])
 		return usage_error("script", "--itrace knows b, c, r and e (branches, calls, returns, errors), not '%c'",
-				   what[known]);
+				   opts->what[known]);
+	for (i = 0; i < opts->fields->count; i++)
+		if (strcmp(opts->fields->items[i], "+flags"))
+			return usage_error("script", "of --itrace the fields are fixed, but for -F +flags, and '%s' was given",
+					   opts->fields->items[i]);
 	return -1;
 }
 
 static void choose(struct printer *p)
 {
-	const char *what = p->opts->what && *p->opts->what ? p->opts->what : "cre";
+	const char *what = *p->opts->what ? p->opts->what : "cre";
 
 	p->calls = strchr(what, 'c');
 	p->returns = strchr(what, 'r');
 	p->all = strchr(what, 'b') && !p->calls && !p->returns;
 	p->errors = strchr(what, 'e');
+	p->flags = p->opts->fields->count > 0;
+}
+
+static bool passes(const struct filter *filter, const struct itrace_branch *b)
+{
+	struct perfev_sample sample;
+
+	sample.present = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | (b->branch.cpu >= 0 ? PERF_SAMPLE_CPU : 0);
+	sample.pid = (uint32_t)b->branch.pid;
+	sample.tid = (uint32_t)b->branch.tid;
+	sample.time = b->branch.time;
+	sample.cpu = (uint32_t)b->branch.cpu;
+	return passes_text(&filter->comms, b->comm) && filter_passes(filter, &sample);
 }
 
 /* Where tracing begins is what comes back from what was not traced, and where it ends is what is called. */
@@ -125,7 +144,7 @@ static void put_branch(const struct printer *p, const struct itrace_branch *b)
 	else
 		fprintf(p->out, "%5" PRIu64 ".%06" PRIu64 ": ", time / 1000000000, time % 1000000000 / 1000);
 	fprintf(p->out, "%10d %*s: ", 1, p->event_width, p->event);
-	if (p->opts->flags)
+	if (p->flags)
 		put_flags(p, &b->branch);
 	fputc(' ', p->out);
 	put_place(p, b->branch.from, &b->from);
@@ -192,33 +211,55 @@ static void json_branch(const struct printer *p, const struct itrace_branch *b)
 	fputs("}\n", p->out);
 }
 
-int script_itrace(struct perfev_reader *reader, struct perfev_symbols *symbols, const struct itrace_opts *opts, FILE *out,
-		  struct perfev_error *err)
+static int print_all(struct printer *p, struct replay *replay, struct perfev_error *err)
 {
-	struct printer p = {.out = out, .opts = opts};
 	struct itrace_branch branch;
 	struct itrace *itrace;
 	uint64_t gaps = 0;
-	int r;
+	int r = itrace_open(&itrace, replay->reader, replay->symbols, err);
 
-	choose(&p);
-	r = itrace_open(&itrace, reader, symbols, err);
 	if (r < 0)
 		return r;
-	name_event(&p, itrace, reader);
-	while (!ferror(out) && (r = itrace_next(itrace, &branch, err)) > 0) {
+	name_event(p, itrace, replay->reader);
+	while (!ferror(p->out) && (r = itrace_next(itrace, &branch, err)) > 0) {
 		gaps += (branch.branch.flags & PERFEV_FLOW_GAP) != 0;
-		if (!is_wanted(&p, &branch.branch))
+		if (!is_wanted(p, &branch.branch) || !passes(p->opts->filter, &branch))
 			continue;
-		if (opts->json)
-			json_branch(&p, &branch);
+		if (p->opts->json)
+			json_branch(p, &branch);
 		else if (branch.branch.flags & PERFEV_FLOW_GAP)
-			put_gap(&p, &branch);
+			put_gap(p, &branch);
 		else
-			put_branch(&p, &branch);
+			put_branch(p, &branch);
 	}
 	itrace_close(itrace);
 	if (gaps)
-		note("the traces have %" PRIu64 " gaps%s", gaps, p.errors ? "" : "; --itrace=e tells them");
+		note("the traces have %" PRIu64 " gaps%s", gaps, p->errors ? "" : "; --itrace=e tells them");
+	return r;
+}
+
+int script_itrace(const struct replay_opts *how, const struct itrace_opts *opts, FILE *out)
+{
+	struct printer p = {.out = out, .opts = opts};
+	const struct perfev_error *damage = NULL;
+	struct perfev_error err;
+	struct replay replay;
+	int r;
+
+	memset(&err, 0, sizeof(err));
+	memset(&replay, 0, sizeof(replay));
+	choose(&p);
+	r = replay_open(&replay, how, &err);
+	if (r == 0)
+		r = replay_symbols(&replay, &err);
+	if (r == 0)
+		r = print_all(&p, &replay, &err);
+	if (r < 0)
+		r = err.code ? report_error(&err) : out_of_memory();
+	else
+		damage = perfev_reader_damage(replay.reader);
+	if (damage)
+		r = report_error(damage);
+	replay_close(&replay);
 	return r;
 }

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""perfev script --itrace: the branches of a program that was stepped, against what it really did, and against perf."""
+import json
+import re
+import shutil
+
+from cli import BUILD, Folder, Skip, expect, expect_code, expect_in, perfev, run
+
+NAMES = {"jmp": "jump", "jcc": "conditional"}
+LINE = re.compile(r" *branches +\d+ +(\d+\.\d+): +1 +branches:u: +((?:tr (?:strt|end) *)?[a-z ]*?) +([0-9a-f]+) (.*) => +([0-9a-f]+) (.*)$")
+
+
+def made(folder):
+    """A recording of Intel PT, and the branches that were taken: [[kind, from, to]]."""
+    path, truth = folder / "pt.data", folder / "truth"
+    done = run(BUILD / "tests/unit-flow", "--write", path, truth)
+    if done.code == 77:
+        raise Skip("programs can be stepped on x86-64 only, where ptrace(2) is allowed")
+    expect_code(done, 0)
+    return path, [line.split() for line in truth.read_text().splitlines()]
+
+
+def follow(path, *options):
+    done = perfev("script", "-i", path, *options)
+    if "libipt is not installed" in done.err:
+        raise Skip("libipt is not installed (Debian: libipt2)")
+    expect_code(done, 0)
+    expect(not done.err, done.err)
+    return done.out.splitlines()
+
+
+def taken(lines):
+    """[[kind, from, to]] of those that are instructions; where they went, when that was traced."""
+    found = []
+    for line in lines:
+        match = LINE.match(line)
+        expect(match, f"no branch: {line}")
+        kind = re.sub(r"^tr (strt|end) *", "", match[2])
+        if kind and kind != "async":
+            found.append([NAMES.get(kind, kind), match[3], match[5]])
+    return found
+
+
+def test_what_a_program_did():
+    with Folder() as folder:
+        path, truth = made(folder)
+        found = taken(follow(path, "--itrace=b", "-F", "+flags"))
+        expect(len(truth) > 1000 and len(found) == len(truth), f"{len(found)} branches, not {len(truth)}")
+        for number, (ours, real) in enumerate(zip(found, truth)):
+            if real[0] == "syscall":
+                real = [*real[:2], "0"]
+            expect(ours == real, f"branch {number}: {ours}, and it was {real}")
+        calls = [row for row in truth if row[0] in ("call", "syscall", "return")]
+        expect(len(taken(follow(path, "--itrace", "-F", "+flags"))) == len(calls), "calls and returns")
+        names = [match[6].split("+")[0] for match in map(LINE.match, follow(path, "--itrace=c", "-F", "+flags")) if match]
+        expect(names[0] == "work" and names.count("pick") == 12 and names.count("fib") == 490, "names of what was called")
+
+
+def test_the_text_of_perf():
+    if not shutil.which("perf"):
+        raise Skip("perf is not there")
+    with Folder() as folder:
+        path, _ = made(folder)
+        for what in ("b", "cr"):
+            for options in ([], ["-F", "+flags"]):
+                theirs = run("perf", "script", "-i", path, f"--itrace={what}", *options).out.splitlines()
+                ours = follow(path, f"--itrace={what}", *options)
+                expect(len(ours) == len(theirs) > 1000, f"{len(ours)} lines, perf: {len(theirs)}")
+                # perf's decoder is a packet later or earlier with its time, and calls stubs by the symbol before them
+                different = [(a, b) for a, b in zip(ours, theirs) if a != b and "@plt" not in a and "_init" not in b]
+                same = [(re.sub(r"\d+\.\d+: ", "", a), re.sub(r"\d+\.\d+: ", "", b)) for a, b in different]
+                expect(len(different) < 20 and all(a == b for a, b in same), f"{different[:1]}")
+
+
+def test_json():
+    with Folder() as folder:
+        path, truth = made(folder)
+        found = [json.loads(line) for line in follow(path, "--itrace=b", "--json")]
+        rows = [[row["branch"], row["from"]["ip"][2:]] for row in found if row["branch"] != "none"]
+        expect(rows == [row[:2] for row in truth], "other branches")
+        expect(sum(row["instructions"] for row in found) > 10000, "instructions")
+        expect(found[0]["begins"] and found[0]["from"] is None and found[0]["to"]["symbol"] == "main", found[0])
+        expect(all(row["cpu"] is None and row["comm"] == "branches" and row["why"] is None for row in found), "who ran")
+
+
+def test_filters_and_refusals():
+    with Folder() as folder:
+        path, truth = made(folder)
+        expect(follow(path, "--itrace=b", "--time", "0,0.001") == [], "before it began")
+        expect(follow(path, "--itrace=b", "--comm", "other") == [], "of another program")
+        expect(len(follow(path, "--itrace=b", "--comm", "branches", "--ns")) > len(truth), "of this program")
+        for options, says in ((["--itrace=x"], "not 'x'"), (["--itrace", "-F", "comm"], "fields are fixed")):
+            done = perfev("script", "-i", path, *options)
+            expect_code(done, 2)
+            expect_in(says, done.err)
+        perfev("record", "-e", "cpu-clock", "-o", folder / "a", "--", "true")
+        done = perfev("script", "-i", folder / "a", "--itrace")
+        expect_code(done, 1)
+        expect_in("the recording has none", done.err)
