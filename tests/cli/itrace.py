@@ -10,10 +10,10 @@ NAMES = {"jmp": "jump", "jcc": "conditional"}
 LINE = re.compile(r" *branches +\d+ +(\d+\.\d+): +1 +branches:u: +((?:tr (?:strt|end) *)?[a-z ]*?) +([0-9a-f]+) (.*) => +([0-9a-f]+) (.*)$")
 
 
-def made(folder):
+def made(folder, how="--write"):
     """A recording of Intel PT, and the branches that were taken: [[kind, from, to]]."""
     path, truth = folder / "pt.data", folder / "truth"
-    done = run(BUILD / "tests/unit-flow", "--write", path, truth)
+    done = run(BUILD / "tests/unit-flow", how, path, truth)
     if done.code == 77:
         raise Skip("programs can be stepped on x86-64 only, where ptrace(2) is allowed")
     expect_code(done, 0)
@@ -70,6 +70,22 @@ def test_the_text_of_perf():
                 different = [(a, b) for a, b in zip(ours, theirs) if a != b and "@plt" not in a and "_init" not in b]
                 same = [(re.sub(r"\d+\.\d+: ", "", a), re.sub(r"\d+\.\d+: ", "", b)) for a, b in different]
                 expect(len(different) < 20 and all(a == b for a, b in same), f"{different[:1]}")
+
+
+def test_two_cpus():
+    with Folder() as folder:
+        path, truth = made(folder, "--write-cpus")
+        found = [json.loads(line) for line in follow(path, "--itrace=b", "--json")]
+        rows = [[row["branch"], row["from"]["ip"][2:]] for row in found if row["branch"] != "none"]
+        expect(rows == [row[:2] for row in truth], "other branches")
+        cpus = [row["cpu"] for row in found]
+        expect(cpus == sorted(cpus) and set(cpus) == {0, 1}, "one CPU after the other")
+        expect(all(row["comm"] == "branches" for row in found if row["from"]), "who ran")
+        first = follow(path, "--itrace=b", "--cpu", "0")
+        expect(len(first) == cpus.count(0) and "[000]" in first[5], "CPU 0")
+        if shutil.which("perf"):
+            theirs = run("perf", "script", "-i", path, "--itrace=b").out.splitlines()
+            expect(len(theirs) == len(found), f"{len(found)} branches, perf: {len(theirs)}")
 
 
 def test_json():

@@ -15,6 +15,7 @@
 #define PT_SHIFT 1
 
 static struct perfev_error pt_err;
+static uint32_t pt_cpu; /* of records that are written */
 
 static inline struct perf_event_attr pt_attr(void)
 {
@@ -37,8 +38,9 @@ static inline void pt_append(struct perfev_writer *writer, struct bytes *to, siz
 		put_u32(to, (uint32_t)pid);
 		put_u32(to, (uint32_t)pid);
 		put_u64(to, time);
-		put_u64(to, 0);
-		put_u64(to, PT_ID);
+		put_u32(to, pt_cpu);
+		put_u32(to, 0);
+		put_u64(to, PT_ID + pt_cpu);
 	}
 	end_record(to, at);
 	assert_int_equal(perfev_record_from_bytes(&record, (struct perfev_bytes){to->data, to->size}, 0, &pt_err), 0);
@@ -47,9 +49,9 @@ static inline void pt_append(struct perfev_writer *writer, struct bytes *to, siz
 	to->size = 0;
 }
 
-static inline void pt_info(struct perfev_writer *writer, struct bytes *to, bool times)
+static inline void pt_info(struct perfev_writer *writer, struct bytes *to, bool times, bool per_cpu)
 {
-	const uint64_t words[18] = {PT_TYPE, PT_SHIFT, PT_MULT, PT_ZERO, 1, 0x400, 0x800, 0, 0, 0, 0x200, 0x3c000,
+	const uint64_t words[18] = {PT_TYPE, PT_SHIFT, PT_MULT, PT_ZERO, 1, 0x400, 0x800, per_cpu ? 2 : 0, 0, per_cpu, 0x200, 0x3c000,
 				    times ? STREAM_CTC : 0, times, 2, times ? STREAM_RATIO : 0, 0, 0};
 	size_t at = begin_record(to, PERFEV_RECORD_AUXTRACE_INFO, 0), i;
 
@@ -58,6 +60,18 @@ static inline void pt_info(struct perfev_writer *writer, struct bytes *to, bool 
 	for (i = 0; i < 18; i++)
 		put_u64(to, words[i]);
 	pt_append(writer, to, at, 0, 0);
+}
+
+/* ITRACE_START, or SWITCH, which names its task in the trailer. */
+static inline void pt_task(struct perfev_writer *writer, struct bytes *to, uint32_t type, uint16_t misc, int pid, uint64_t time)
+{
+	size_t at = begin_record(to, type, misc);
+
+	if (type == PERF_RECORD_ITRACE_START) {
+		put_u32(to, (uint32_t)pid);
+		put_u32(to, (uint32_t)pid);
+	}
+	pt_append(writer, to, at, pid, time);
 }
 
 static inline void pt_program(struct perfev_writer *writer, struct bytes *to, const struct stepped *steps)
@@ -84,10 +98,7 @@ static inline void pt_program(struct perfev_writer *writer, struct bytes *to, co
 		put_text(to, steps->maps[i].name, 8);
 		pt_append(writer, to, at, steps->pid, PT_ZERO + 20 + i);
 	}
-	at = begin_record(to, PERF_RECORD_ITRACE_START, 0);
-	put_u32(to, pid);
-	put_u32(to, pid);
-	pt_append(writer, to, at, steps->pid, PT_ZERO + 100);
+	pt_task(writer, to, PERF_RECORD_ITRACE_START, 0, steps->pid, PT_ZERO + 100);
 }
 
 /* A piece of the trace, behind the record that announces it. */
@@ -137,7 +148,7 @@ static inline void pt_write(const char *path, const struct stepped *steps, const
 	put_u64(&out, UINT64_MAX);
 	put_u64(&out, (uint32_t)steps->pid);
 	pt_append(writer, &out, at, 0, 0);
-	pt_info(writer, &out, stream->times);
+	pt_info(writer, &out, stream->times, false);
 	pt_program(writer, &out, steps);
 	for (at = 0; at < stream->size; at += size) {
 		size = pt_cut(stream, at, piece_bytes) - at;
@@ -146,6 +157,74 @@ static inline void pt_write(const char *path, const struct stepped *steps, const
 	assert_int_equal(perfev_writer_put_string(writer, PERFEV_FEATURE_ARCH, "x86_64", &pt_err), 0);
 	assert_int_equal(perfev_writer_finish(writer, &pt_err), 0);
 	perfev_writer_close(writer);
+}
+
+/* The trace of one CPU, whole. */
+static inline void pt_cpu_piece(struct perfev_writer *writer, struct bytes *to, int pid, const struct pt_stream *stream)
+{
+	struct perfev_auxtrace trace = {.reference = STREAM_START, .idx = pt_cpu, .cpu = pt_cpu, .tid = UINT32_MAX};
+	struct perfev_bytes part[2] = {{stream->data, stream->size}, {NULL, 0}};
+	size_t at = begin_record(to, PERF_RECORD_AUX, 0);
+
+	put_u64(to, 0);
+	put_u64(to, stream->size);
+	put_u64(to, 0);
+	pt_append(writer, to, at, pid, PT_ZERO + stream->now);
+	assert_int_equal(perfev_writer_put_trace(writer, &trace, part, &pt_err), 0);
+}
+
+static inline void pt_half(struct pt_stream *s, const struct stepped *steps, size_t from, size_t to)
+{
+	stream_psb(s, 0);
+	stream_ip(s, PERFEV_PT_TIP_PGE, steps->steps[from].ip);
+	stream_steps(s, steps, from, to);
+	stream_ip(s, PERFEV_PT_FUP, steps->steps[to].ip);
+	stream_ip(s, PERFEV_PT_TIP_PGD, 0);
+}
+
+/* The same program on two CPUs, one after the other; on the second process 1 is before it. */
+static inline void pt_write_cpus(const char *path, const struct stepped *steps)
+{
+	struct pt_stream first = {.now = STREAM_START, .psb_every = 1000}, second = {.psb_every = 777};
+	struct perf_event_attr attr = pt_attr();
+	const uint64_t ids[] = {PT_ID, PT_ID + 1};
+	struct perfev_writer *writer;
+	static struct bytes out;
+	size_t at, middle = steps->count / 2;
+	uint32_t i;
+
+	attr.context_switch = 1;
+	pt_half(&first, steps, 0, middle);
+	second.now = first.now + 1000;
+	pt_half(&second, steps, middle, steps->count - 1);
+	out.big = host_is_big();
+	assert_int_equal(perfev_writer_open(&writer, path, NULL, &pt_err), 0);
+	assert_int_equal(perfev_writer_add_event(writer, "intel_pt//u", &attr, ids, 2, &pt_err), 0);
+	assert_int_equal(perfev_writer_start(writer, &pt_err), 0);
+	at = begin_record(&out, PERFEV_RECORD_ID_INDEX, 0);
+	put_u64(&out, 2);
+	for (i = 0; i < 2; i++) {
+		put_u64(&out, ids[i]);
+		put_u64(&out, i);
+		put_u64(&out, i);
+		put_u64(&out, UINT64_MAX);
+	}
+	pt_append(writer, &out, at, 0, 0);
+	pt_info(writer, &out, false, true);
+	/* what is written later may be earlier: the second CPU's records come first */
+	pt_cpu = 1;
+	pt_task(writer, &out, PERF_RECORD_ITRACE_START, 0, 1, PT_ZERO + 50);
+	pt_task(writer, &out, PERF_RECORD_SWITCH, 0, steps->pid, PT_ZERO + second.now - (steps->count - 1 - middle) * 10 - 500 -
+		second.stops * 1000);
+	pt_cpu_piece(writer, &out, steps->pid, &second);
+	pt_cpu = 0;
+	pt_program(writer, &out, steps);
+	pt_task(writer, &out, PERF_RECORD_SWITCH, PERF_RECORD_MISC_SWITCH_OUT, steps->pid, PT_ZERO + first.now + 10);
+	pt_cpu_piece(writer, &out, steps->pid, &first);
+	assert_int_equal(perfev_writer_finish(writer, &pt_err), 0);
+	perfev_writer_close(writer);
+	stream_free(&first);
+	stream_free(&second);
 }
 
 #endif

@@ -577,8 +577,8 @@ static void test_changed_traces(void **state)
 	stream_free(&stream);
 }
 
-/* A file for tests of the command: unit-flow --write FILE TRUTH. */
-static int write_recording(char **names)
+/* A file for tests of the command: unit-flow --write FILE TRUTH, or --write-cpus. */
+static int write_recording(char **names, bool two_cpus)
 {
 	struct pt_stream stream = {.compress = true, .psb_every = 1000, .stop_every = 3001};
 	FILE *truth = fopen(names[1], "we");
@@ -587,7 +587,10 @@ static int write_recording(char **names)
 	if (!can_step || !truth)
 		return 77;
 	stream_all(&stream, &steps);
-	pt_write(names[0], &steps, &stream, 1024);
+	if (two_cpus)
+		pt_write_cpus(names[0], &steps);
+	else
+		pt_write(names[0], &steps, &stream, 1024);
 	for (i = 0; i < steps.count; i++)
 		if (is_taken(&steps, i))
 			fprintf(truth, "%s %llx %llx\n", perfev_flow_type_name(steps.steps[i].type),
@@ -616,8 +619,10 @@ int main(int argc, char **argv)
 	can_step = step_through(&steps, helper("branches"));
 	for (i = 0; can_step && i < steps.map_count; i++)
 		feed_mmap2(steps.pid, steps.maps[i].start, steps.maps[i].end, steps.maps[i].offset, steps.maps[i].name, NULL);
-	i = argc == 4 && !strcmp(argv[1], "--write") ? (size_t)write_recording(argv + 2)
-						       : (size_t)cmocka_run_group_tests(tests, NULL, NULL);
+	if (argc == 4)
+		i = (size_t)write_recording(argv + 2, !strcmp(argv[1], "--write-cpus"));
+	else
+		i = (size_t)cmocka_run_group_tests(tests, NULL, NULL);
 	stepped_free(&steps);
 	perfev_symbols_free(symbols);
 	return (int)i;
