@@ -281,7 +281,7 @@ int write_html(const struct loaded *loaded, const char *path);
 int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err);
 int dump_header(struct perfev_reader *reader, struct perfev_error *err);
 
-/* ---- dump_trace.c: packets of the traces in AUXTRACE records */
+/* ---- dump_trace.c: packets of the traces in AUXTRACE records and samples */
 
 struct trace;
 
@@ -289,8 +289,8 @@ struct trace;
 struct trace *trace_new(uint64_t limit);
 void trace_free(struct trace *trace);
 /* To be told every record: prints what is in it, if it is a piece of a trace. As lines; as a member of an object. */
-void trace_text(struct trace *trace, const struct perfev_record *record);
-void trace_json(struct trace *trace, const struct perfev_record *record);
+void trace_text(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
+void trace_json(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
 
 /* ---- script_itrace.c: the branches of traces, in the order of time, as perf script --itrace prints them */
 

@@ -88,6 +88,38 @@ def test_two_cpus():
             expect(len(theirs) == len(found), f"{len(found)} branches, perf: {len(theirs)}")
 
 
+def packets(text):
+    """[(offset, text)] of the packets below each record."""
+    found = []
+    for line in text.splitlines():
+        match = re.match(r"^ {10}0x([0-9a-f]+) (?: [0-9a-f]{2})+(?: \.\.\.)? +([A-Z].*)$", line)
+        if match:
+            found[-1].append((int(match[1], 16), match[2]))
+        elif re.match(r"0x[0-9a-f]+ +\d+  (SAMPLE|AUXTRACE) ", line):
+            found.append([])
+    return found
+
+
+def test_dump_shows_traces_in_samples():
+    with Folder() as folder:
+        samples, _ = made(folder, "--write-samples")
+        found = packets(perfev("dump", "-i", samples, "--packets", "100000").out)
+        rows = json.loads(perfev("dump", "-i", samples, "--json", "--packets", "100000").out)["records"]
+        expect(len(found) > 3 and sum(map(len, found)) > 300, f"{len(found)} samples, {sum(map(len, found))} packets")
+        for packet in found:
+            expect(not packet or packet[0][1] == "PSB", f"a piece out of the middle begins with a PSB: {packet[:1]}")
+        said = [[line["text"] for line in row.get("trace", []) if "text" in line] for row in rows if row["name"] == "SAMPLE"]
+        expect(said == [[text for _, text in packet] for packet in found], "JSON and text differ")
+        # the kinds of packets in each are those of the whole trace, in its order
+        whole, _ = made(folder)
+        text = " ".join(t.split()[0] for record in packets(perfev("dump", "-i", whole, "--packets", "100000").out)
+                        for _, t in record if not t.startswith("PAD"))
+        for packet in found:
+            # the last one may be cut
+            kinds = " ".join(t.split()[0] for _, t in packet[:-1] if not t.startswith("PAD"))
+            expect(kinds in text, f"other packets: {kinds[:200]}")
+
+
 def test_json():
     with Folder() as folder:
         path, truth = made(folder)

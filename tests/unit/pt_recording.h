@@ -227,4 +227,43 @@ static inline void pt_write_cpus(const char *path, const struct stepped *steps)
 	stream_free(&second);
 }
 
+/* Samples that have the newest bytes of a trace each, which begin anywhere. */
+static inline void pt_write_samples(const char *path, const struct stepped *steps, const struct pt_stream *stream)
+{
+	struct perf_event_attr attrs[2] = {pt_attr(), pt_attr()};
+	const uint64_t ids[] = {PT_ID, PT_ID + 1};
+	struct perfev_writer *writer;
+	static struct bytes out;
+	size_t at, end, i;
+
+	attrs[1].type = PERF_TYPE_SOFTWARE;
+	attrs[1].config = PERF_COUNT_SW_CPU_CLOCK;
+	attrs[1].sample_type |= PERF_SAMPLE_AUX;
+	attrs[1].aux_sample_size = 512;
+	out.big = host_is_big();
+	assert_int_equal(perfev_writer_open(&writer, path, NULL, &pt_err), 0);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(perfev_writer_add_event(writer, i ? "cpu-clock" : "intel_pt//u", &attrs[i], ids + i, 1, &pt_err), 0);
+	assert_int_equal(perfev_writer_start(writer, &pt_err), 0);
+	pt_info(writer, &out, stream->times, false);
+	for (end = 500; end < stream->size; end += 500) {
+		size_t size = end < 512 ? end : 512;
+
+		at = begin_record(&out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER);
+		put_u64(&out, PT_ID + 1);
+		put_u64(&out, steps->steps[0].ip);
+		put_u32(&out, (uint32_t)steps->pid);
+		put_u32(&out, (uint32_t)steps->pid);
+		put_u64(&out, PT_ZERO + end);
+		put_u64(&out, 0);
+		put_u64(&out, (size + 7) / 8 * 8);
+		put_bytes(&out, stream->data + end - size, size);
+		for (; size % 8; size++)
+			put_u8(&out, 0);
+		pt_append(writer, &out, at, 0, 0);
+	}
+	assert_int_equal(perfev_writer_finish(writer, &pt_err), 0);
+	perfev_writer_close(writer);
+}
+
 #endif

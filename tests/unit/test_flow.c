@@ -577,8 +577,8 @@ static void test_changed_traces(void **state)
 	stream_free(&stream);
 }
 
-/* A file for tests of the command: unit-flow --write FILE TRUTH, or --write-cpus. */
-static int write_recording(char **names, bool two_cpus)
+/* A file for tests of the command: unit-flow --write FILE TRUTH, or --write-cpus, --write-samples. */
+static int write_recording(char **names, const char *how)
 {
 	struct pt_stream stream = {.compress = true, .psb_every = 1000, .stop_every = 3001};
 	FILE *truth = fopen(names[1], "we");
@@ -587,8 +587,10 @@ static int write_recording(char **names, bool two_cpus)
 	if (!can_step || !truth)
 		return 77;
 	stream_all(&stream, &steps);
-	if (two_cpus)
+	if (!strcmp(how, "--write-cpus"))
 		pt_write_cpus(names[0], &steps);
+	else if (!strcmp(how, "--write-samples"))
+		pt_write_samples(names[0], &steps, &stream);
 	else
 		pt_write(names[0], &steps, &stream, 1024);
 	for (i = 0; i < steps.count; i++)
@@ -620,7 +622,7 @@ int main(int argc, char **argv)
 	for (i = 0; can_step && i < steps.map_count; i++)
 		feed_mmap2(steps.pid, steps.maps[i].start, steps.maps[i].end, steps.maps[i].offset, steps.maps[i].name, NULL);
 	if (argc == 4)
-		i = (size_t)write_recording(argv + 2, !strcmp(argv[1], "--write-cpus"));
+		i = (size_t)write_recording(argv + 2, argv[1]);
 	else
 		i = (size_t)cmocka_run_group_tests(tests, NULL, NULL);
 	stepped_free(&steps);
