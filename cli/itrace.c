@@ -178,7 +178,22 @@ static int compare_sides(const void *a_, const void *b_)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Words 0 and 9 of what perf writes about Intel PT: the PMU's number, whether it traced CPUs. */
+static bool is_coresight(const struct itrace *it)
+{
+	return it->how.type == PERFEV_AUXTRACE_CS_ETM;
+}
+
+/* The number of the PMU, as perf writes it down. */
+static uint64_t pmu_of(const struct perfev_auxtrace_info *info)
+{
+	bool coresight = info->type == PERFEV_AUXTRACE_CS_ETM;
+
+	if (info->numbers.count < 2)
+		return UINT64_MAX;
+	return coresight ? perfev_u64s_at(info->numbers, 1) >> 32 : perfev_u64s_at(info->numbers, 0);
+}
+
+/* Word 9 of what perf writes about Intel PT is whether it traced CPUs. */
 static int set_up(struct itrace *it, struct perfev_error *err)
 {
 	struct perfev_auxtrace_info info;
@@ -199,9 +214,9 @@ static int set_up(struct itrace *it, struct perfev_error *err)
 	if (r < 0)
 		return r;
 	for (i = 0; perfev_reader_event_at(it->reader, i, &event); i++)
-		if (info.numbers.count && event.attr->type == perfev_u64s_at(info.numbers, 0) && !it->event.attr)
+		if (event.attr->type == pmu_of(&info) && !it->event.attr)
 			it->event = event;
-	it->per_cpu = info.numbers.count > 9 && perfev_u64s_at(info.numbers, 9);
+	it->per_cpu = info.type == PERFEV_AUXTRACE_CS_ETM || (info.numbers.count > 9 && perfev_u64s_at(info.numbers, 9));
 	perfev_reader_describe(it->reader, &file);
 	if (perfev_reader_feature(it->reader, PERFEV_FEATURE_CPUID, &section))
 		cpuid = perfev_feature_string(section, file.swapped);
@@ -274,7 +289,7 @@ static int code(void *context, const struct perfev_place *where, void *to, size_
 	struct stream *stream = context;
 	struct itrace *it = stream->itrace;
 	struct perfev_place place = *where;
-	uint64_t time = perfev_flow_time(stream->flow);
+	uint64_t time = it->how.clock.mult ? perfev_flow_time(stream->flow) : UINT64_MAX - SLACK_NS;
 	int r;
 
 	catch_up(it, time);
@@ -341,10 +356,11 @@ static int name_branch(struct itrace *it, struct stream *stream, struct perfev_e
 {
 	struct itrace_branch *next = &stream->next;
 
-	catch_up(it, next->branch.time);
+	catch_up(it, it->how.clock.mult ? next->branch.time : UINT64_MAX);
 	next->branch.pid = stream->task.pid;
 	next->branch.tid = stream->task.tid;
-	next->branch.cpu = stream->cpu;
+	if (!is_coresight(it)) /* there each branch says its own */
+		next->branch.cpu = stream->cpu;
 	next->comm = perfev_symbols_comm(it->symbols, next->branch.pid, next->branch.tid);
 	if (find_place(it, stream, next->branch.from, &next->from, err) < 0 ||
 	    find_place(it, stream, next->branch.to, &next->to, err) < 0)

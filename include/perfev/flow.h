@@ -6,7 +6,9 @@
  * where an indirect one did. To know what ran, the instructions between have to be walked, and so their bytes are needed: a
  * function of the caller's gives them; perfev_symbols_code() (symbols.h) has those of mapped files.
  *
- * Intel PT is decoded by libipt (libipt.so.2), which is loaded when a flow is made and not needed otherwise.
+ * Intel PT is decoded by libipt (libipt.so.2), Arm CoreSight (cs_etm: ETMv4) by OpenCSD (libopencsd_c_api.so.1); they are
+ * loaded when a flow is made and not needed otherwise. A trace of CoreSight is that of all CPUs whose bytes went to one sink, and
+ * each branch says of which it is; times are those of the trace's own clock.
  *
  *	perfev_flow_setup(&opts, &info, attr, cpuid, &err);	of the AUXTRACE_INFO record
  *	opts.code = ...;
@@ -87,12 +89,13 @@ struct perfev_flow_opts {
 	perfev_flow_code *code;
 	void *context;
 	struct perfev_clock clock; /* mult 0: none, times are cycles */
-	uint32_t type;		   /* PERFEV_AUXTRACE_INTEL_PT; 0 is that too */
+	uint32_t type;		   /* PERFEV_AUXTRACE_INTEL_PT; 0 is that too; _CS_ETM */
 	uint32_t family, model, stepping; /* of the CPU: known errors of some are worked around; 0: not known */
 	uint32_t tsc_ctc_n, tsc_ctc_d; /* cycles for each tick of the crystal: n / d; 0: not known */
 	uint32_t mtc_period;	   /* exponent, as in the event's term */
 	uint32_t nonturbo_ratio;   /* of the CPU; 0: not known */
 	uint32_t reserved;
+	struct perfev_u64s units;  /* of CoreSight: what AUXTRACE_INFO has; its bytes have to stay */
 };
 
 /*

@@ -67,18 +67,9 @@ static void read_cpu(struct perfev_flow_opts *opts, const char *cpuid)
 	opts->stepping = stepping;
 }
 
-int perfev_flow_setup(struct perfev_flow_opts *ret, const struct perfev_auxtrace_info *info,
-		      const struct perf_event_attr *attr, const char *cpuid, struct perfev_error *err)
+/* Of Intel PT. */
+static void set_up_pt(struct perfev_flow_opts *ret, const struct perfev_auxtrace_info *info, const struct perf_event_attr *attr)
 {
-	const char *name = perfev_auxtrace_type_name(info->type);
-
-	if (info->type != PERFEV_AUXTRACE_INTEL_PT)
-		return error_set(err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
-				 "cannot follow a trace of %s (%u): only of intel_pt it is known which way the program took",
-				 name ? name : "an unknown type", info->type);
-	memset(ret, 0, sizeof(*ret));
-	ret->size = sizeof(*ret);
-	ret->type = info->type;
 	if (word_of(info, WORD_HAS_ZERO)) {
 		ret->clock.shift = (uint32_t)word_of(info, WORD_SHIFT);
 		ret->clock.mult = (uint32_t)word_of(info, WORD_MULT);
@@ -90,6 +81,25 @@ int perfev_flow_setup(struct perfev_flow_opts *ret, const struct perfev_auxtrace
 	ret->nonturbo_ratio = (uint32_t)word_of(info, WORD_RATIO);
 	if (attr)
 		ret->mtc_period = (uint32_t)field_of(attr->config, word_of(info, WORD_MTC_PERIOD));
+}
+
+int perfev_flow_setup(struct perfev_flow_opts *ret, const struct perfev_auxtrace_info *info,
+		      const struct perf_event_attr *attr, const char *cpuid, struct perfev_error *err)
+{
+	const char *name = perfev_auxtrace_type_name(info->type);
+
+	if (info->type != PERFEV_AUXTRACE_INTEL_PT && info->type != PERFEV_AUXTRACE_CS_ETM)
+		return error_set(err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
+				 "cannot follow a trace of %s (%u): only of intel_pt and cs_etm it is known which way the "
+				 "program took",
+				 name ? name : "an unknown type", info->type);
+	memset(ret, 0, sizeof(*ret));
+	ret->size = sizeof(*ret);
+	ret->type = info->type;
+	if (info->type == PERFEV_AUXTRACE_CS_ETM)
+		ret->units = info->numbers;
+	else
+		set_up_pt(ret, info, attr);
 	read_cpu(ret, cpuid);
 	return 0;
 }
@@ -130,6 +140,11 @@ void flow_settle(struct perfev_flow *flow, uint64_t to, uint32_t flags)
 	flow->pending.is = false;
 }
 
+static bool is_known(uint32_t type)
+{
+	return !type || type == PERFEV_AUXTRACE_INTEL_PT || type == PERFEV_AUXTRACE_CS_ETM;
+}
+
 /* ---- for callers ------------------------------------------------------------------------------------------------------ */
 
 int perfev_flow_new(struct perfev_flow **ret, const struct perfev_flow_opts *opts, struct perfev_error *err)
@@ -140,7 +155,7 @@ int perfev_flow_new(struct perfev_flow **ret, const struct perfev_flow_opts *opt
 
 	if (r < 0)
 		return r;
-	if (!full.code || (full.type && full.type != PERFEV_AUXTRACE_INTEL_PT))
+	if (!full.code || !is_known(full.type))
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot follow traces: opts.%s", full.code ? "type is of none that can be" : "code is missing");
 	flow = calloc(1, sizeof(*flow));
@@ -149,7 +164,8 @@ int perfev_flow_new(struct perfev_flow **ret, const struct perfev_flow_opts *opt
 	flow->opts = full;
 	flow->pid = flow->tid = flow->cpu = -1;
 	flow->ended = true;
-	r = flow_pt_new(flow, err);
+	flow->kind = full.type == PERFEV_AUXTRACE_CS_ETM ? &flow_etm : &flow_pt;
+	r = flow->kind->make(flow, err);
 	if (r < 0)
 		perfev_flow_free(flow);
 	else
@@ -161,7 +177,7 @@ void perfev_flow_free(struct perfev_flow *flow)
 {
 	if (!flow)
 		return;
-	flow_pt_free(flow);
+	flow->kind->free(flow);
 	free(flow->copy);
 	free(flow);
 }
@@ -214,14 +230,14 @@ int perfev_flow_begin(struct perfev_flow *flow, const struct perfev_bytes *piece
 	flow->time = flow->instructions = flow->place = 0;
 	flow->ended = true;
 	r = join(flow, pieces, count, err);
-	return r < 0 || !flow->trace.size ? r : flow_pt_begin(flow, err);
+	return r < 0 || !flow->trace.size ? r : flow->kind->begin(flow, err);
 }
 
 int perfev_flow_next(struct perfev_flow *flow, struct perfev_flow_branch *ret, struct perfev_error *err)
 {
 	(void)err;
 	while (flow->head == flow->tail && !flow->ended)
-		flow_pt_step(flow);
+		flow->kind->step(flow);
 	if (flow->head == flow->tail)
 		return 0;
 	*ret = flow->queue[flow->head++ % FLOW_QUEUE];

@@ -18,7 +18,19 @@ struct flow_pending {
 	bool is;
 };
 
+/* What a kind of trace has, as the functions of flow.h. */
+struct flow_kind {
+	int (*make)(struct perfev_flow *flow, struct perfev_error *err);
+	void (*free)(struct perfev_flow *flow);
+	int (*begin)(struct perfev_flow *flow, struct perfev_error *err);
+	void (*step)(struct perfev_flow *flow); /* puts branches, or ends */
+};
+
+extern const struct flow_kind flow_pt, flow_etm;
+
 struct perfev_flow {
+	const struct flow_kind *kind;
+	void *state; /* of CoreSight */
 	struct perfev_flow_opts opts;
 	int32_t pid, tid, cpu;
 	struct perfev_bytes trace;
@@ -45,12 +57,5 @@ struct perfev_flow {
 struct perfev_flow_branch *flow_put(struct perfev_flow *flow, uint32_t type, uint64_t from, uint64_t to);
 /* The branch that waits: it went to @to. */
 void flow_settle(struct perfev_flow *flow, uint64_t to, uint32_t flags);
-
-/* flow_pt.c: as the functions of flow.h */
-int flow_pt_new(struct perfev_flow *flow, struct perfev_error *err);
-void flow_pt_free(struct perfev_flow *flow);
-int flow_pt_begin(struct perfev_flow *flow, struct perfev_error *err);
-/* One step of the decoder: puts branches, or ends. */
-void flow_pt_step(struct perfev_flow *flow);
 
 #endif

@@ -41,7 +41,7 @@ static bool load(struct ipt *ipt)
 	       find(ipt, "pt_insn_next", &ipt->next) && find(ipt, "pt_insn_event", &ipt->event);
 }
 
-int flow_pt_new(struct perfev_flow *flow, struct perfev_error *err)
+static int pt_new(struct perfev_flow *flow, struct perfev_error *err)
 {
 	if (load(&flow->ipt))
 		return 0;
@@ -51,7 +51,7 @@ int flow_pt_new(struct perfev_flow *flow, struct perfev_error *err)
 			 LIBRARY);
 }
 
-void flow_pt_free(struct perfev_flow *flow)
+static void pt_free(struct perfev_flow *flow)
 {
 	if (flow->decoder)
 		flow->ipt.free(flow->decoder);
@@ -69,7 +69,7 @@ static int read_code(uint8_t *to, size_t size, const void *space, uint64_t ip, v
 	return got > 0 ? got : -IPT_ERROR_NO_CODE;
 }
 
-int flow_pt_begin(struct perfev_flow *flow, struct perfev_error *err)
+static int pt_begin(struct perfev_flow *flow, struct perfev_error *err)
 {
 	struct ipt_config config;
 
@@ -353,7 +353,7 @@ static void step_sync(struct perfev_flow *flow)
 	note_time(flow);
 }
 
-void flow_pt_step(struct perfev_flow *flow)
+static void pt_step(struct perfev_flow *flow)
 {
 	if (!flow->synced)
 		step_sync(flow);
@@ -364,3 +364,5 @@ void flow_pt_step(struct perfev_flow *flow)
 	else
 		step_instruction(flow);
 }
+
+const struct flow_kind flow_pt = {pt_new, pt_free, pt_begin, pt_step};
