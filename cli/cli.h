@@ -160,7 +160,7 @@ struct recorder {
 };
 
 /* trace_info.c: whether a PMU writes traces; what is in AUXTRACE_INFO for them: how many words, 0 where there is none */
-#define TRACE_INFO_WORDS 20
+#define TRACE_INFO_WORDS 8000 /* as many as fit into a record */
 bool is_traced(const char *pmu);
 size_t trace_info(const char *name, const struct perf_event_attr *attr, const struct perfev_sampler_id *id, uint64_t *words,
 		  uint32_t *type);
@@ -280,6 +280,9 @@ int write_html(const struct loaded *loaded, const char *path);
 /* @packets: how many are shown below an AUXTRACE record. */
 int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err);
 int dump_header(struct perfev_reader *reader, struct perfev_error *err);
+
+/* ---- dump_info.c: what an AUXTRACE_INFO record says: a line, or a member of an object */
+void dump_info(const struct perfev_auxtrace_info *info, bool json);
 
 /* ---- dump_trace.c: packets of the traces in AUXTRACE records and samples */
 

@@ -447,7 +447,7 @@ int cmd_script(int argc, char **argv)
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.replay.symfs},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.replay.kallsyms},
 		{0, "itrace", "WHAT",
-		 "the branches of a trace of instructions (Intel PT) instead of samples: c calls, r returns, b all, e what could not "
+		 "the branches of a trace of instructions (Intel PT, Arm CoreSight) instead of samples: c calls, r returns, b all, e what could not "
 		 "be followed (default cre); -F +flags tells their kinds", OPTION_MAYBE, &o.itrace.what},
 	};
 	struct command_line line = {

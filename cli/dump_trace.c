@@ -229,7 +229,7 @@ static void put_unknown(struct trace *trace)
 	const char *name = perfev_auxtrace_type_name(trace->type);
 	char text[120];
 
-	snprintf(text, sizeof(text), "%zu bytes of %s, which has no decoder here", trace->piece.bytes.size,
+	snprintf(text, sizeof(text), "%zu bytes of %s, whose packets are not shown", trace->piece.bytes.size,
 		 name ? name : "a trace of an unknown kind");
 	put_line(trace, "error", trace->piece.offset, 0, text);
 }
@@ -274,6 +274,7 @@ static void keep_info(struct trace *trace, const struct perfev_record *record)
 
 	if (perfev_auxtrace_info_decode(&info, record, NULL) < 0)
 		return;
+	dump_info(&info, trace->json);
 	perfev_record_free(trace->info);
 	trace->info = NULL;
 	perfev_record_copy(&trace->info, record, NULL);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """perfev script --itrace: the branches of a program that was stepped, against what it really did, and against perf."""
 import json
+import os
+import pathlib
 import re
 import shutil
 
@@ -118,6 +120,34 @@ def test_dump_shows_traces_in_samples():
             # the last one may be cut
             kinds = " ".join(t.split()[0] for _, t in packet[:-1] if not t.startswith("PAD"))
             expect(kinds in text, f"other packets: {kinds[:200]}")
+
+
+def test_what_is_written_down_of_traces():
+    with Folder() as folder:
+        path, _ = made(folder, "--write-cpus")
+        line = next(line for line in perfev("dump", "-i", path).out.splitlines() if "intel_pt:" in line)
+        for word in ("pmu_type=0x8", "time_shift=0x1", "time_mult=0x2", "tsc_bits=0x400", "switches=0x2", "per_cpu=0x1"):
+            expect_in(f" {word} ", line)
+        rows = perfev("dump", "-i", path, "--json").json()["records"]
+        info = [row["auxtrace_info"] for row in rows if "auxtrace_info" in row]
+        expect(len(info) == 1 and info[0]["type"] == "intel_pt" and info[0]["words"]["mtc_period_bits"] == "0x3c000", info)
+
+
+def test_coresight():
+    data = os.environ.get("PERFEV_TEST_DATA")
+    if not data:
+        raise Skip("PERFEV_TEST_DATA is not set")
+    path = pathlib.Path(data) / "simpleperf/perf_etm.data"
+    out = perfev("dump", "-i", path).out
+    expect_in("cs_etm: version=0x1 pmu_type=0x8 cpus=0x8 snapshot=0x0\n", out)
+    expect(len(re.findall(r"^ +cpu \d: etmv4 configr=0x40 traceidr=0x1[0-9a-e] idr0=0x28000ea1 ", out, re.M)) == 8, "CPUs")
+    done = perfev("script", "-i", path, "--itrace=e")
+    if "OpenCSD is not installed" in done.err:
+        raise Skip("OpenCSD is not installed (Debian: libopencsd1)")
+    expect_code(done, 0)
+    gaps = re.findall(r"^ instruction trace error .* cpu 7 pid 17235 tid 17235 ip 0x582b2b1[0-9a-f]{3} code 5: the code is not known$",
+                      done.out, re.M)
+    expect(len(gaps) == 3 and len(done.out.splitlines()) == 3, done.out)
 
 
 def test_json():
