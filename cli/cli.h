@@ -19,6 +19,7 @@
 enum option_kind {
 	OPTION_FLAG,  /* bool */
 	OPTION_TEXT,  /* const char * */
+	OPTION_MAYBE, /* const char *, as in --name=TEXT; "" for --name alone */
 	OPTION_COUNT, /* uint64_t, decimal */
 	OPTION_LIST,  /* struct texts: given more than once */
 	OPTION_FILTER, /* struct texts: for the last one given */
@@ -159,9 +160,10 @@ struct recorder {
 };
 
 /* trace_info.c: whether a PMU writes traces; what is in AUXTRACE_INFO for them: how many words, 0 where there is none */
-#define TRACE_INFO_WORDS 20
+#define TRACE_INFO_WORDS 8000 /* as many as fit into a record */
 bool is_traced(const char *pmu);
-size_t trace_info(const char *name, const struct perf_event_attr *attr, bool per_cpu, uint64_t *words, uint32_t *type);
+size_t trace_info(const char *name, const struct perf_event_attr *attr, const struct perfev_sampler_id *id, uint64_t *words,
+		  uint32_t *type);
 
 /* trace_record.c: the recorder's sampler, or its tracer; bytes of traces */
 int trace_open(struct recorder *r, const struct perfev_event *const *events, size_t count, struct perfev_target on,
@@ -207,6 +209,8 @@ struct replay {
 /* @replay: zero. To be closed also when it could not be opened. */
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err);
 int replay_run(struct replay *replay, struct perfev_error *err);
+/* The symbols before replay_run(), which makes them otherwise. */
+int replay_symbols(struct replay *replay, struct perfev_error *err);
 void replay_close(struct replay *replay);
 /* The text of a feature section, or NULL. */
 const char *replay_feature(const struct replay *replay, unsigned feature);
@@ -278,7 +282,10 @@ int write_html(const struct loaded *loaded, const char *path);
 int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err);
 int dump_header(struct perfev_reader *reader, struct perfev_error *err);
 
-/* ---- dump_trace.c: packets of the traces in AUXTRACE records */
+/* ---- dump_info.c: what an AUXTRACE_INFO record says: a line, or a member of an object */
+void dump_info(const struct perfev_auxtrace_info *info, bool json);
+
+/* ---- dump_trace.c: packets of the traces in AUXTRACE records and samples */
 
 struct trace;
 
@@ -286,8 +293,23 @@ struct trace;
 struct trace *trace_new(uint64_t limit);
 void trace_free(struct trace *trace);
 /* To be told every record: prints what is in it, if it is a piece of a trace. As lines; as a member of an object. */
-void trace_text(struct trace *trace, const struct perfev_record *record);
-void trace_json(struct trace *trace, const struct perfev_record *record);
+void trace_text(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
+void trace_json(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
+
+/* ---- script_itrace.c: the branches of traces, in the order of time, as perf script --itrace prints them */
+
+struct itrace_opts {
+	const char *what; /* letters: b all branches, c calls, r returns, e gaps; "": cre; NULL: not asked for */
+	const struct filter *filter;
+	const struct texts *fields; /* -F: only +flags, what kinds of branches they are */
+	bool ns;		    /* times with all digits */
+	bool json;
+};
+
+/* Returns -1 to go on, or an exit code. */
+int itrace_check(const struct itrace_opts *opts);
+/* Returns an exit code. */
+int script_itrace(const struct replay_opts *how, const struct itrace_opts *opts, FILE *out);
 
 /* ---- json.c ---------------------------------------------------------------------------------------------------- */
 

@@ -12,6 +12,7 @@ struct options {
 	struct replay_opts replay;
 	struct filter filter;
 	struct texts fields;
+	struct itrace_opts itrace;
 	bool json, ns, no_chains;
 	uint64_t max_stack;
 	const char *output;
@@ -422,13 +423,15 @@ static int script(const struct options *o)
 	run->o = o;
 	run->script.pen = malloc(sizeof(*run->script.pen));
 	script_fields_default(&run->script.fields);
-	for (i = 0; i < o->fields.count && r < 0; i++)
+	for (i = 0; i < o->fields.count && r < 0 && !o->itrace.what; i++)
 		r = script_fields_parse(&run->script.fields, o->fields.items[i]);
 	if (r < 0 && !run->script.pen)
 		r = out_of_memory();
 	if (r < 0 && o->output && !(out = fopen(o->output, "we")))
 		r = file_failed("write", o->output, errno);
-	if (r < 0) {
+	if (r < 0 && o->itrace.what) {
+		r = script_itrace(&o->replay, &o->itrace, out);
+	} else if (r < 0) {
 		run->script.pen->out = out;
 		run->script.pen->used = 0;
 		run->script.pen->failed = false;
@@ -463,7 +466,9 @@ int cmd_script(int argc, char **argv)
 		{'o', "output", "FILE", "write there instead of standard output", OPTION_TEXT, &o.output},
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.replay.symfs},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.replay.kallsyms},
-		{0, "itrace", "WHAT", "", OPTION_LATER_TEXT, NULL},
+		{0, "itrace", "WHAT",
+		 "the branches of a trace of instructions (Intel PT, Arm CoreSight) instead of samples: c calls, r returns, b all, e what could not "
+		 "be followed (default cre); -F +flags tells their kinds", OPTION_MAYBE, &o.itrace.what},
 	};
 	struct command_line line = {
 		.command = "script",
@@ -480,6 +485,12 @@ int cmd_script(int argc, char **argv)
 				line.argv[0]);
 	if (r < 0 && o.json && o.fields.count)
 		r = usage_error("script", "--json has all fields; leave out -F");
+	o.itrace.filter = &o.filter;
+	o.itrace.fields = &o.fields;
+	o.itrace.ns = o.ns;
+	o.itrace.json = o.json;
+	if (r < 0)
+		r = itrace_check(&o.itrace);
 	if (r < 0)
 		r = filter_check(&o.filter, "script");
 	if (r < 0)

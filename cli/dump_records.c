@@ -78,7 +78,7 @@ static void put_json(const struct perfev_record *record, const struct perfev_lay
 	for (i = 0; i < record->size; i++)
 		printf("%02x", at[i]);
 	fputc('"', stdout);
-	trace_json(trace, record);
+	trace_json(trace, record, layout);
 	fputc('}', stdout);
 }
 
@@ -106,7 +106,7 @@ int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, stru
 			put_json(&record, layout, text, n == 0, trace);
 		} else {
 			put_text(&record, text);
-			trace_text(trace, &record);
+			trace_text(trace, &record, layout);
 		}
 		if ((++n & 0xfff) == 0)
 			perfev_reader_release(reader);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packets of AUXTRACE records, below them. Each record is the next piece of a stream, of which there is one for each CPU
+ * The packets of AUXTRACE records, and of samples that have the end of a trace (PERF_SAMPLE_AUX), below them. Each record is the next piece of a stream, of which there is one for each CPU
  * or thread: so a decoder is kept for each, with the packet that may have been cut at the end of a piece. A piece that does
- * not begin where the last one of its stream ended, as snapshots do, begins anew.
+ * not begin where the last one of its stream ended, as snapshots do, begins anew; what is in a sample always does.
  */
 #include "cli.h"
 
@@ -31,6 +31,7 @@ struct trace {
 	uint64_t limit; /* of packets below a record */
 	/* of the record that is shown */
 	bool json;
+	bool in_sample;
 	struct perfev_auxtrace piece;
 	enum perfev_spe_family family;
 	uint64_t shown;
@@ -228,7 +229,7 @@ static void put_unknown(struct trace *trace)
 	const char *name = perfev_auxtrace_type_name(trace->type);
 	char text[120];
 
-	snprintf(text, sizeof(text), "%zu bytes of %s, which has no decoder here", trace->piece.bytes.size,
+	snprintf(text, sizeof(text), "%zu bytes of %s, whose packets are not shown", trace->piece.bytes.size,
 		 name ? name : "a trace of an unknown kind");
 	put_line(trace, "error", trace->piece.offset, 0, text);
 }
@@ -249,7 +250,7 @@ static void begin(struct trace *trace, struct stream *stream)
 
 static void put_piece(struct trace *trace)
 {
-	struct stream *stream = stream_of(trace, &trace->piece);
+	struct stream *stream = trace->in_sample ? &trace->spare : stream_of(trace, &trace->piece);
 
 	trace->shown = trace->pads = 0;
 	if (!stream->begun || stream->next != trace->piece.offset || stream == &trace->spare)
@@ -273,6 +274,7 @@ static void keep_info(struct trace *trace, const struct perfev_record *record)
 
 	if (perfev_auxtrace_info_decode(&info, record, NULL) < 0)
 		return;
+	dump_info(&info, trace->json);
 	perfev_record_free(trace->info);
 	trace->info = NULL;
 	perfev_record_copy(&trace->info, record, NULL);
@@ -292,31 +294,51 @@ static enum perfev_spe_family family_of(const struct trace *trace)
 	return perfev_spe_family_of(midr);
 }
 
-/* Whether the record is a piece of a trace; one that tells of which PMU is remembered. */
-static bool take(struct trace *trace, const struct perfev_record *record)
+/* What a sample has of a trace: its offset is counted from there. */
+static bool take_sample(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout)
 {
+	struct perfev_sample sample;
+
+	if (!layout || !(perfev_layout_attr(layout)->sample_type & PERF_SAMPLE_AUX))
+		return false;
+	sample.aux.size = 0;
+	if (perfev_sample_decode(&sample, record, layout, NULL) < 0 || !sample.aux.size)
+		return false;
+	memset(&trace->piece, 0, sizeof(trace->piece));
+	trace->piece.cpu = sample.present & PERF_SAMPLE_CPU ? sample.cpu : UINT32_MAX;
+	trace->piece.tid = sample.present & PERF_SAMPLE_TID ? sample.tid : UINT32_MAX;
+	trace->piece.size = sample.aux.size;
+	trace->piece.bytes = sample.aux;
+	return true;
+}
+
+/* Whether the record has a piece of a trace; one that tells of which PMU is remembered. */
+static bool take(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout)
+{
+	trace->in_sample = record->type == PERF_RECORD_SAMPLE;
 	if (record->type == PERFEV_RECORD_AUXTRACE_INFO)
 		keep_info(trace, record);
-	if (record->type != PERFEV_RECORD_AUXTRACE || perfev_auxtrace_decode(&trace->piece, record, NULL) < 0)
+	if (trace->in_sample ? !take_sample(trace, record, layout)
+			     : record->type != PERFEV_RECORD_AUXTRACE || perfev_auxtrace_decode(&trace->piece, record, NULL) < 0)
 		return false;
 	trace->family = family_of(trace);
 	return true;
 }
 
-void trace_text(struct trace *trace, const struct perfev_record *record)
+void trace_text(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout)
 {
 	trace->json = false;
-	if (!take(trace, record))
+	if (!take(trace, record, layout))
 		return;
 	put_piece(trace);
 	if (trace->shown > trace->limit)
 		printf("          and %" PRIu64 " more\n", trace->shown - trace->limit);
 }
 
-void trace_json(struct trace *trace, const struct perfev_record *record)
+void trace_json(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout)
 {
 	trace->json = true;
-	if (!take(trace, record))
+	if (!take(trace, record, layout))
 		return;
 	fputs(",\"trace\":[", stdout);
 	put_piece(trace);

@@ -74,8 +74,9 @@ static void print_option(const struct option_row *row)
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c%s", row->letter, row->name ? ", " : "  ");
-	snprintf(left, sizeof(left), "  %s%s%s%s%s", letter, row->name ? "--" : "", name,
-		 row->argument ? " " : "", row->argument ? row->argument : "");
+	snprintf(left, sizeof(left), "  %s%s%s%s%s%s", letter, row->name ? "--" : "", name,
+		 row->kind == OPTION_MAYBE ? "[=" : row->argument ? " " : "", row->argument ? row->argument : "",
+		 row->kind == OPTION_MAYBE ? "]" : "");
 	if (strlen(left) > 26)
 		printf("%s\n%28s%s\n", left, "", row->help);
 	else
@@ -171,6 +172,9 @@ static int set_value(const struct command_line *line, const struct option_row *r
 	case OPTION_FLAG:
 		*(bool *)row->value = true;
 		return -1;
+	case OPTION_MAYBE:
+		*(const char **)row->value = value ? value : "";
+		return -1;
 	case OPTION_TEXT:
 		*(const char **)row->value = value;
 		return -1;
@@ -195,7 +199,7 @@ static int set_value(const struct command_line *line, const struct option_row *r
 
 static bool takes_value(const struct option_row *row)
 {
-	return row->kind != OPTION_FLAG && row->kind != OPTION_LATER;
+	return row->kind != OPTION_FLAG && row->kind != OPTION_LATER && row->kind != OPTION_MAYBE;
 }
 
 /* "--name", "--name=value", "--name value". Moves *@at over what it took. */
@@ -207,7 +211,7 @@ static int long_option(const struct command_line *line, int argc, char **argv, i
 
 	if (!row)
 		return unknown_option(line, word);
-	if (equals && !takes_value(row))
+	if (equals && !takes_value(row) && row->kind != OPTION_MAYBE)
 		return usage_error(line->command, "--%s takes no argument", row->name);
 	if (equals || !takes_value(row))
 		return set_value(line, row, word, equals ? equals + 1 : NULL);

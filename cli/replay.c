@@ -72,7 +72,7 @@ int replay_open(struct replay *replay, const struct replay_opts *how, struct per
 }
 
 /* What a stream says of its machine comes before the first mapping: only then symbols can be looked for. */
-static int make_symbols(struct replay *replay, struct perfev_error *err)
+int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
 					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay),
@@ -122,7 +122,7 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 	if (!replay->symbols && says_of_machine(record->type))
 		return 0;
 	if (!replay->symbols)
-		r = make_symbols(replay, err);
+		r = replay_symbols(replay, err);
 	as_it_is = r < 0 ? r : perfev_deferred_feed(replay->deferred, record, layout, err);
 	r = as_it_is < 0 ? as_it_is : take_joined(replay, err);
 	if (r < 0 || !as_it_is)
@@ -180,7 +180,7 @@ int replay_run(struct replay *replay, struct perfev_error *err)
 	if (r == 0)
 		r = take_ready(replay, err);
 	if (r == 0 && !replay->symbols)
-		r = make_symbols(replay, err);
+		r = replay_symbols(replay, err);
 	perfev_deferred_end(replay->deferred);
 	if (r == 0)
 		r = take_joined(replay, err);

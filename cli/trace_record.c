@@ -4,6 +4,8 @@
  * whose they are. */
 #include "cli.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 int trace_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size,
@@ -82,19 +84,27 @@ int trace_write_info(struct recorder *r, struct perfev_error *err)
 {
 	struct perfev_sampler_event_info info;
 	struct perfev_sampler_id id;
-	uint64_t words[TRACE_INFO_WORDS];
-	unsigned char bytes[16 + sizeof(words)] = {0};
+	unsigned char *bytes;
+	uint64_t *words;
 	uint32_t type;
 	size_t count;
+	int ret = 0;
 
 	if (!r->tracer || !perfev_sampler_event_at(r->sampler, 0, &info) || !perfev_sampler_id_at(r->sampler, 0, 0, &id))
 		return 0;
-	count = trace_info(r->traced, info.attr, id.cpu >= 0, words, &type);
-	if (!count)
-		return 0;
-	memcpy(bytes + 8, &type, sizeof(type));
-	memcpy(bytes + 16, words, count * 8);
-	return trace_append(r, bytes, PERFEV_RECORD_AUXTRACE_INFO, 16 + count * 8, err);
+	words = calloc(TRACE_INFO_WORDS, sizeof(*words));
+	bytes = calloc(TRACE_INFO_WORDS + 2, 8);
+	count = words && bytes ? trace_info(r->traced, info.attr, &id, words, &type) : 0;
+	if (!words || !bytes)
+		ret = -ENOMEM;
+	if (count) {
+		memcpy(bytes + 8, &type, sizeof(type));
+		memcpy(bytes + 16, words, count * 8);
+		ret = trace_append(r, bytes, PERFEV_RECORD_AUXTRACE_INFO, 16 + count * 8, err);
+	}
+	free(words);
+	free(bytes);
+	return ret;
 }
 
 /* The bytes that a record of the kernel announces, behind it. */

@@ -12,6 +12,7 @@
 #include <perfev/deferred.h>
 #include <perfev/event.h>
 #include <perfev/feature.h>
+#include <perfev/flow.h>
 #include <perfev/group.h>
 #include <perfev/intel_bts.h>
 #include <perfev/intel_pt.h>

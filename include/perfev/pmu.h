@@ -76,6 +76,14 @@ PERFEV_API const struct perfev_pmu *perfev_pmus_find(const struct perfev_pmus *p
 /* perfev_pmu_cap_value() - a file of its folder caps, as text; NULL when it has none of that name */
 PERFEV_API const char *perfev_pmu_cap_value(const struct perfev_pmu *pmu, const char *name);
 
+/*
+ * perfev_pmus_number() - a number that a file of a PMU's folder has, now
+ * @file: its path there, as in "cpu0/trcidr/trcidr1"; decimal, or hexadecimal with 0x.
+ * Return: true; false when there is no such file, or something else is in it.
+ * Since: 0.1
+ */
+PERFEV_API bool perfev_pmus_number(const struct perfev_pmus *pmus, const char *pmu, const char *file, uint64_t *ret);
+
 PERFEV_END
 
 #endif

@@ -82,6 +82,16 @@ struct perfev_place {
 PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
 				   struct perfev_frame *ret, size_t max, struct perfev_error *err);
 
+/*
+ * perfev_symbols_code() - the bytes of the program at an address, now: out of the file that is mapped there
+ * @size: at most; fewer where the mapping or the file ends.
+ * Only of programs: the kernel's code, and what is made at run time, is in no file.
+ * Return: how many, at least 1; -ENOENT (why NOT_FOUND): they are not known; -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_symbols_code(struct perfev_symbols *symbols, const struct perfev_place *place, void *to, size_t size,
+				   struct perfev_error *err);
+
 /* perfev_symbols_comm() - the name of a thread, now; ":TID" when none was recorded; "swapper" of the idle task, 0
  * Lives until the symbols are freed. */
 PERFEV_API const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid);

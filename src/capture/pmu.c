@@ -556,3 +556,12 @@ const char *perfev_pmu_cap_value(const struct perfev_pmu *pmu, const char *name)
 			return pmu->caps[i].value;
 	return NULL;
 }
+
+bool perfev_pmus_number(const struct perfev_pmus *pmus, const char *pmu, const char *file, uint64_t *ret)
+{
+	struct files f = {pmus->sysfs, pmu, NULL};
+	char text[64];
+	ssize_t n = read_file(&f, text, sizeof(text), "%s", file);
+
+	return n > 0 && number_parse(text, (size_t)n, ret);
+}

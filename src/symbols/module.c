@@ -215,6 +215,7 @@ static bool find_debug_file(struct module *module, const struct module_places *p
 	}
 	module->plain = module->elf;
 	module->has_plain = module->has_elf;
+	module->debug_only = !module->has_elf;
 	module->elf = elf;
 	module->has_elf = true;
 	module->file = malloc(strlen(path) + 1);

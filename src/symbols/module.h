@@ -27,6 +27,7 @@ struct module {
 	bool has_elf, has_plain;
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
+	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
 	struct table table;
 	uint32_t nameless_key; /* with opts.coarse: of all places without a name, + 1 */
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */

@@ -70,9 +70,14 @@ static int __init pmus_init(void)
 	e = perf_pmu_register(&aux_pmu, "aux_fake", -1);
 	if (e)
 		goto cpu;
+	e = perf_pmu_register(&pt_pmu, "intel_pt", -1);
+	if (e)
+		goto aux;
 	e = perf_pmu_register(&unc_pmu, "uncore_fake_0", -1);
 	if (e == 0)
 		return 0;
+	perf_pmu_unregister(&pt_pmu);
+aux:
 	perf_pmu_unregister(&aux_pmu);
 cpu:
 	perf_pmu_unregister(&cpu_pmu);
@@ -84,6 +89,7 @@ memory:
 static void __exit pmus_exit(void)
 {
 	perf_pmu_unregister(&unc_pmu);
+	perf_pmu_unregister(&pt_pmu);
 	perf_pmu_unregister(&aux_pmu);
 	perf_pmu_unregister(&cpu_pmu);
 	cpu_free();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
- * Three PMUs made of nothing but timers, so that a virtual machine without counters can test all that
+ * Four PMUs made of nothing but timers, so that a virtual machine without counters can test all that
  * perf_event_open(2) offers. For test machines only; Linux 6.1 to 7.3. What each is, its file says.
  */
 #ifndef TESTS_VM_PMUS_H
@@ -14,7 +14,7 @@
 
 #define FROM(a, b) (LINUX_VERSION_CODE >= KERNEL_VERSION(a, b, 0))
 
-extern struct pmu cpu_pmu, aux_pmu, unc_pmu;
+extern struct pmu cpu_pmu, aux_pmu, pt_pmu, unc_pmu;
 extern int counters;
 
 int cpu_prepare(void); /* memory for each CPU, and the files in sysfs */

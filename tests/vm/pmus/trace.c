@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /*
  * A PMU that traces into an AUX area: word w of the trace is MAGIC | w. Truncation, gaps, flags, snapshots, pauses, address
- * filters.
+ * filters. The same again is called intel_pt, and writes packets: what tools do with a PMU that they know by its name.
  */
 #include "pmus.h"
 
@@ -30,6 +30,10 @@ GROUP(aux_format, "format",
 	EVENT("wrap", "config1:24"));		// overwrite mode: aux_head stays within the buffer
 GROUP(aux_events, "events", EVENT("trace", "kb=4"), EVENT("flood", "kb=64,tick=1"));
 GROUP(aux_caps, "caps", EVENT("psb_cyc", "1"), EVENT("ip_filtering", "1"), EVENT("num_address_ranges", "2"));
+GROUP(pt_format, "format", EVENT("pt", "config:0"), EVENT("cyc", "config:1"), EVENT("mtc", "config:9"), EVENT("tsc", "config:10"),
+	EVENT("noretcomp", "config:11"), EVENT("branch", "config:13"), EVENT("mtc_period", "config:14-17"));
+GROUP(pt_caps, "caps", EVENT("psb_cyc", "1"), EVENT("max_nonturbo_ratio", "20"));
+static const struct attribute_group *pt_groups[] = { &pt_format, &pt_caps, NULL };
 static const struct attribute_group *aux_groups[] = { &aux_format, &aux_events, &aux_caps, NULL };
 
 static struct trace *trace_of(struct perf_event *e)
@@ -79,20 +83,43 @@ static bool aux_paused(struct perf_event *e)
 #endif
 }
 
+/* A PSB with a time and 64-bit mode in each 4 KiB, and nothing between. */
+static u64 pt_word(unsigned long pos)
+{
+	switch (pos % 4096) {
+	case 0:
+	case 8:
+		return cpu_to_le64(0x8202820282028202ull);
+	case 16:
+		return cpu_to_le64((u64)(pos + 4096) << 8 | 0x19); /* TSC */
+	case 24:
+		return cpu_to_le64(0x23020199ull); /* MODE.Exec, PSBEND */
+	default:
+		return 0;
+	}
+}
+
+/* The bits of packets are no sizes. */
+static u64 config_of(struct perf_event *e)
+{
+	return e->pmu == &pt_pmu ? 0 : e->attr.config;
+}
+
 /* Writes a tick's worth of trace. False once tracing has to stop. */
 static bool aux_write(struct trace *t)
 {
-	u64 c = t->event->attr.config, skip = t->event->attr.config1 >> 16 & 255;
+	u64 c = config_of(t->event), skip = t->event->attr.config1 >> 16 & 255;
 	unsigned long want = ((c & 0xffff) ?: 4) << 10;
 	struct buf *b = perf_get_aux(&t->h);
-	bool full = false;
+	bool pt = t->event->pmu == &pt_pmu, full = false;
 
 	if (!b->overwrite && want > t->h.size - t->unsent) {
 		want = round_down(t->h.size - t->unsent, 8);
 		full = true;
 	}
 	for (unsigned long i = 0; i < want; i += 8, b->pos += 8) /* the size is a power of 2 */
-		*(u64 *)(b->page[(b->pos & (b->size - 1)) >> PAGE_SHIFT] + (b->pos & (PAGE_SIZE - 1))) = MAGIC | b->pos >> 3;
+		*(u64 *)(b->page[(b->pos & (b->size - 1)) >> PAGE_SHIFT] + (b->pos & (PAGE_SIZE - 1))) =
+			pt ? pt_word(b->pos) : MAGIC | b->pos >> 3;
 	t->unsent += want;
 	if (b->overwrite || (!full && t->h.head + t->unsent < t->h.wakeup && !skip))
 		return true;
@@ -108,7 +135,7 @@ static bool aux_write(struct trace *t)
 
 static ktime_t aux_period(struct perf_event *e)
 {
-	return ns_to_ktime(100000 * ((e->attr.config >> 16 & 0xffff) ?: 10));
+	return ns_to_ktime(100000 * ((config_of(e) >> 16 & 0xffff) ?: 10));
 }
 
 static enum hrtimer_restart aux_tick(struct hrtimer *timer)
@@ -230,7 +257,7 @@ static int aux_event_init(struct perf_event *e)
 {
 	struct trace *t;
 
-	if (e->attr.type != aux_pmu.type)
+	if (e->attr.type != e->pmu->type)
 		return -ENOENT;
 	t = kzalloc(sizeof(*t), GFP_KERNEL);
 	if (!t)
@@ -242,20 +269,26 @@ static int aux_event_init(struct perf_event *e)
 	return 0;
 }
 
-struct pmu aux_pmu = {
-	.module = THIS_MODULE, .attr_groups = aux_groups, .task_ctx_nr = perf_sw_context, .nr_addr_filters = 2,
-	.capabilities = PERF_PMU_CAP_EXCLUSIVE | PERF_PMU_CAP_ITRACE
-#ifdef PERF_PMU_CAP_AUX_PAUSE
-		| PERF_PMU_CAP_AUX_PAUSE
+#ifndef PERF_PMU_CAP_AUX_PAUSE
+#define PERF_PMU_CAP_AUX_PAUSE 0
 #endif
-	, .event_init = aux_event_init, .add = aux_add, .del = aux_del, .start = aux_start, .stop = aux_stop,
-	.read = aux_nop, .setup_aux = aux_setup_aux, .free_aux = aux_free_aux, .snapshot_aux = aux_snapshot,
-	.addr_filters_validate = aux_filters_validate, .addr_filters_sync = aux_nop,
-};
+#define TRACING_PMU(groups)												\
+	{														\
+		.module = THIS_MODULE, .attr_groups = groups, .task_ctx_nr = perf_sw_context, .nr_addr_filters = 2,	\
+		.capabilities = PERF_PMU_CAP_EXCLUSIVE | PERF_PMU_CAP_ITRACE | PERF_PMU_CAP_AUX_PAUSE,			\
+		.event_init = aux_event_init, .add = aux_add, .del = aux_del, .start = aux_start, .stop = aux_stop,	\
+		.read = aux_nop, .setup_aux = aux_setup_aux, .free_aux = aux_free_aux, .snapshot_aux = aux_snapshot,	\
+		.addr_filters_validate = aux_filters_validate, .addr_filters_sync = aux_nop,				\
+	}
+
+struct pmu aux_pmu = TRACING_PMU(aux_groups);
+struct pmu pt_pmu = TRACING_PMU(pt_groups);
 
 void aux_prepare(void)
 {
 	FILL(aux_format);
 	FILL(aux_events);
 	FILL(aux_caps);
+	FILL(pt_format);
+	FILL(pt_caps);
 }
