@@ -11,6 +11,7 @@ independent reader, "inner" counts of compressed records), the counts must be th
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -65,16 +66,21 @@ def sums(*parts):
 
 
 def counts(command, path, truth):
-    """None when the counts are as they should be. Without a codec those of compressed records are missing."""
+    """None when the counts are as they should be; of a damaged file up to the damage, and it is refused."""
     wanted = sums(truth["counts"], truth.get("inner", {}))
     status, output, messages = dump(command, path, ["--stats"])
     if truth["damage"]:
-        return None if status else "taken, though it is damaged"
-    if status:
+        if status != 1 or "cannot read" not in messages:
+            return f"damaged, and the status is {status}: {messages}"
+        partial, output, again = dump(command, path, ["--stats", "--partial"])
+        if partial != 1 or again != messages:
+            return f"--partial has status {partial} and says: {again}, not: {messages}"
+        place = re.search(r" at (\d+)( |$)", truth["damage"][0])
+        if place and place[1] not in messages:
+            return f"the place is {place[1]}: {messages}"
+    elif status:
         return messages.strip()
     got = counts_of(output)
-    if got == sums(truth["counts"]):
-        return None
     wrong = {name: (got.get(name, 0), wanted.get(name, 0)) for name in {*got, *wanted}
              if got.get(name, 0) != wanted.get(name, 0)}
     return f"counts (read, true): {wrong}" if wrong else None

@@ -6,6 +6,10 @@
  * machine are read on any host. A regular file is mapped, and its records stay valid until the
  * reader is closed (PERFEV_RECORD_STABLE); of a pipe, until the next call of perfev_reader_next().
  *
+ * A compressed record is handed out as it is, and then those that are in it (PERFEV_RECORD_INNER), which stay until
+ * the next call too. They are expanded a little at a time, so that memory stays flat. Of a folder (perf record
+ * --threads) all files are read, one after the other: a record's source tells which, 0 is "data".
+ *
  * A file that gets shorter while it is read is noticed, and is an error; but bytes of a mapped file
  * that are used after it was cut raise SIGBUS, as those of every mapping do. Where a file may be cut
  * by others, set opts.copy.
@@ -58,7 +62,7 @@ struct perfev_reader;
 
 /*
  * perfev_reader_open() - open a recording
- * @path: a file, or "-" for standard input.
+ * @path: a file, a folder, or "-" for standard input.
  * Return: 0; -ENOENT, -EACCES, ...; -EINVAL (why FORMAT) when it is no recording, (why TRUNCATED,
  * CORRUPT) when its header is damaged.
  * Since: 0.1
@@ -80,7 +84,9 @@ PERFEV_API int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms,
 
 /*
  * perfev_reader_next() - the next record, in the order of the file
- * Return: 1 a record; 0 the end; -EINVAL (why TRUNCATED or CORRUPT) with err->where = the offset.
+ * Return: 1 a record; 0 the end; -EINVAL (why TRUNCATED or CORRUPT) with err->where = the offset; -EOPNOTSUPP for
+ * a compressed record where there is no libzstd. A partial reader ends there; what a record with an impossible size
+ * has is 8 bytes then, and it is PERFEV_RECORD_BROKEN.
  */
 PERFEV_API int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
 				  struct perfev_error *err);
@@ -122,6 +128,7 @@ struct perfev_reader_info {
 	bool pipe;	      /* the streamed form */
 	bool swapped;	      /* the other byte order */
 	bool cut;	      /* data_size is 0: the recorder was killed, and features are missing */
+	bool folder;	      /* several files; size and position are of all of them */
 };
 
 /* perfev_reader_describe() - what is known of the recording, now */

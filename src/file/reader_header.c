@@ -114,6 +114,10 @@ static int read_header(struct perfev_reader *reader, struct header *h, const uns
 	h->has_features = h->size >= HEADER_SIZE;
 	if (h->has_features)
 		read_bitmap(h, data + ATTR_BITMAP, swapped);
+	if (h->data_offset < h->size)
+		return reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, h->data_offset, err,
+				     "its records begin at offset %llu, inside its header",
+				     (unsigned long long)h->data_offset);
 	if (h->attr_size < PERF_ATTR_SIZE_VER0 + 16)
 		return bad_header(reader, err, "its events are shorter than any event can be");
 	if (!source_at(&reader->source, h->attrs_offset, h->attrs_size))
@@ -183,9 +187,13 @@ static int open_file(struct perfev_reader *reader, const unsigned char *data,
 	uint64_t left;
 	int r = read_header(reader, &h, data, err);
 
+	reader->info.size += reader->source.size;
+	if (r < 0 && reader->partial) { /* nothing of it can be found */
+		reader->ended = true;
+		return 0;
+	}
 	if (r < 0)
 		return r;
-	reader->info.size = reader->source.size;
 	reader->info.data_offset = h.data_offset;
 	reader->info.data_size = h.data_size;
 	reader->info.position = h.data_offset;

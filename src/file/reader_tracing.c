@@ -21,7 +21,7 @@ int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record
 
 	if (!record->tail.size)
 		return 0;
-	if (!reader->source.data) {
+	if (!(record->flags & PERFEV_RECORD_STABLE)) {
 		copy = malloc(record->tail.size);
 		if (!copy)
 			return error_memory(err);
