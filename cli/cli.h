@@ -272,7 +272,7 @@ void loaded_free(struct loaded *loaded);
 /* ---- html: the page of a loaded profile, to a file */
 int write_html(const struct loaded *loaded, const char *path);
 
-/* ---- dump_records.c: each returns what the reader did, < 0 with an error */
+/* ---- dump_records.c, dump_header.c: each returns what the reader did, < 0 with an error */
 
 /* @packets: how many are shown below an AUXTRACE record. */
 int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err);

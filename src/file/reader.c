@@ -306,9 +306,13 @@ static int take_feature(struct perfev_reader *reader, const struct perfev_record
 		return 0;
 	feature = load_u64(body, reader->info.swapped);
 	size = record->size - 16;
-	if (feature >= PERFEV_FEATURE_COUNT || size == 0)
-		return 0; /* an empty one marks the end of the features */
+	if (feature >= PERFEV_FEATURE_COUNT)
+		return 0;
 	section = &reader->features[feature];
+	if (size == 0) { /* the end of the features, by the number of the last one that the recorder knew */
+		section->there = true;
+		return 0;
+	}
 	free(section->owned);
 	section->owned = malloc(size);
 	if (!section->owned)
@@ -337,6 +341,7 @@ static int take_update(struct perfev_reader *reader, const struct perfev_record 
 		return 0;
 	if (reader_rename(reader->events[event], (const char *)body + 16, strlen((const char *)body + 16)) < 0)
 		return error_memory(err);
+	reader->events[event]->named = true;
 	return 0;
 }
 

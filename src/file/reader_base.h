@@ -13,6 +13,7 @@
 /* One event of the recording. */
 struct reader_event {
 	char *name;
+	bool named; /* by the recording; else by what the attr is */
 	struct perf_event_attr attr;
 	struct perfev_layout *layout; /* NULL: samples of it cannot be decoded */
 	uint64_t *ids;
@@ -116,8 +117,6 @@ int reader_read_attrs(struct perfev_reader *reader, uint64_t offset, uint64_t si
 		      uint64_t entry_size, struct perfev_error *err);
 int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *err);
 int reader_rename(struct reader_event *event, const char *name, size_t size);
-/* reader_attr_swap() - an attr of the other byte order, in this host's. */
-void reader_attr_swap(struct perf_event_attr *attr);
 
 /* reader_loss.c. Return: 0, -ENOMEM */
 int reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record,
@@ -128,6 +127,8 @@ int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *r
 /* reader_tracing.c: what follows a HEADER_TRACING_DATA record. Return: 0, -ENOMEM */
 int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record *record,
 			struct perfev_error *err);
+/* Events that nobody named get the names of their tracepoints. */
+int reader_name_tracepoints(struct perfev_reader *reader, struct perfev_error *err);
 void reader_free_tracing(struct perfev_reader *reader);
 
 /* reader_inner.c. next: as perfev_reader_next(); 0: all of the payload was handed out. end: at the end of an input,

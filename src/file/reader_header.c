@@ -212,7 +212,9 @@ static int open_file(struct perfev_reader *reader, const unsigned char *data,
 	}
 	if (r == 0 && h.has_features && !reader->info.cut)
 		r = forgive(reader, read_features(reader, &h, err));
-	return r < 0 ? r : forgive(reader, reader_take_event_desc(reader, err));
+	if (r == 0)
+		r = forgive(reader, reader_take_event_desc(reader, err));
+	return r < 0 ? r : reader_name_tracepoints(reader, err);
 }
 
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err)
