@@ -432,10 +432,10 @@ int recorder_begin(struct recorder *recorder, struct perfev_error *err)
 {
 	int ret = add_events(recorder, err);
 
+	if (ret == 0) /* before the start: then they are in the file whatever comes */
+		ret = put_features(recorder, err);
 	if (ret == 0)
 		ret = perfev_writer_start(recorder->writer, err);
-	if (ret == 0)
-		ret = put_features(recorder, err);
 	if (ret == 0)
 		ret = write_id_index(recorder, err);
 	if (ret == 0)

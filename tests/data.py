@@ -12,8 +12,10 @@ import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
+import tempfile
 
 TIMEOUT = 120
 FORMS = ([], ["--stats"], ["--header"], ["--json"])
@@ -86,6 +88,31 @@ def counts(command, path, truth):
     return f"counts (read, true): {wrong}" if wrong else None
 
 
+def parts(path):
+    """Of a file its attrs, records and sections; of a stream all of it."""
+    data = path.read_bytes()
+    order = "<" if data[:8] == b"PERFILE2" else ">"
+    if struct.unpack_from(order + "Q", data, 8)[0] == 16:
+        return data
+    attr_size, attrs, attrs_size, offset, records = struct.unpack_from(order + "5Q", data, 16)
+    bits = [bit for bit in range(256) if struct.unpack_from(order + "Q", data, 72 + bit // 64 * 8)[0] >> bit % 64 & 1]
+    table = [struct.unpack_from(order + "QQ", data, offset + records + 16 * i) for i in range(len(bits))]
+    entries = [data[at:at + attr_size - 16] for at in range(attrs, attrs + attrs_size, attr_size)]
+    # 18 has places in the file
+    return entries, data[offset:offset + records], {bit: data[at:at + n] if bit != 18 else n
+                                                    for bit, (at, n) in zip(bits, table)}
+
+
+def copies(command, path):
+    """perfev fix of a whole file is the same again."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "copy"
+        done = subprocess.run([command, "fix", path, "-o", copy], capture_output=True, timeout=TIMEOUT)
+        if done.returncode:
+            return done.stderr.decode()
+        return None if parts(copy) == parts(path) else "the copy differs"
+
+
 def is_recording(path):
     with path.open("rb") as file:
         return file.read(8) in (b"PERFILE2", b"2ELIFREP", b"PERFFILE")
@@ -121,6 +148,8 @@ def main():
         if name not in truth:
             continue
         judge(f"{name}: counts", counts(command, path, truth[name]))
+        if not truth[name]["damage"]:
+            judge(f"{name}: copy", copies(command, path))
         twin = truth[name].get("twin_of")
         if twin:
             judge(f"{name}: as {twin}", None if dump(command, path, ["--stats"])[1] ==

@@ -89,6 +89,7 @@ struct perfev_reader {
 	bool partial;
 	bool ended;
 	char *name;
+	uint64_t attrs_offset, attrs_count, entry_size; /* file mode: the table of events */
 	uint64_t end;	 /* file mode: where the records end */
 	uint64_t checked; /* up to here it was made sure that the file is still there */
 	struct buffer stream; /* what was read of a stream and not handed out */

@@ -19,8 +19,9 @@ int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record
 {
 	struct reader_section *section = &reader->features[PERFEV_FEATURE_TRACING_DATA];
 	void *copy = NULL;
+	static const char magic[] = "\x17\x08\x44" "tracing";
 
-	if (!record->tail.size)
+	if (record->tail.size < sizeof(magic) - 1 || memcmp(record->tail.data, magic, sizeof(magic) - 1))
 		return 0;
 	if (!(record->flags & PERFEV_RECORD_STABLE)) {
 		copy = malloc(record->tail.size);
