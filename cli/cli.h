@@ -139,7 +139,19 @@ void restore_file_limit(void);
 
 /* ---- recorder.c: rings to a file -------------------------------------------------------------------------- */
 
+/* recorder_files.c */
+struct recorder_files {
+	const char *path; /* as it was given */
+	char name[4096];  /* of the file that is written */
+	bool compress;
+	uint32_t sync;	       /* enum perfev_sync */
+	uint64_t switch_bytes; /* 0: does not matter */
+	int64_t switch_ms, opened_ms;
+	uint64_t last_stamp, bytes, count; /* bytes and number of those that were finished */
+};
+
 struct recorder {
+	struct recorder_files files;
 	struct perfev_sampler *sampler;
 	struct perfev_tracer *tracer; /* NULL: nothing is traced; else the sampler is its */
 	char traced[64];	      /* the PMU */
@@ -148,6 +160,7 @@ struct recorder {
 	const char *path;
 	int argc;
 	char **argv;
+	uint64_t *told; /* of each id: losses that files have */
 	uint64_t *left; /* of each event: how many samples are still wanted (nr=); NULL: all */
 	uint64_t samples, rounds;
 	uint64_t traces;  /* pieces of traces */
@@ -177,6 +190,14 @@ int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct per
 
 /* A record of the command's own, at once: @bytes begin with room for its header. */
 int trace_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size, struct perfev_error *err);
+/* What -o, --html, --switch-output and --sync say; NULL: nothing. Returns 0, or an exit code. */
+int check_files(struct recorder_files *files, const char *output, const char *html, const char *when, const char *sync);
+/* The first file. The next one, when it is time for it. */
+int recorder_open(struct recorder *recorder, struct perfev_error *err);
+int recorder_switch(struct recorder *recorder, struct perfev_error *err);
+/* How long until then; -1: for ever. Bytes of all files. */
+int recorder_wait_ms(const struct recorder *recorder);
+uint64_t recorder_bytes(const struct recorder *recorder);
 int recorder_begin(struct recorder *recorder, struct perfev_error *err);
 /* One pass over all rings. Returns 1 when something was written, 0, or < 0. */
 int recorder_drain(struct recorder *recorder, struct perfev_error *err);
