@@ -299,6 +299,11 @@ int write_html(const struct loaded *loaded, const char *path);
 int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err);
 int dump_header(struct perfev_reader *reader, struct perfev_error *err);
 
+/* ---- dump_jit.c: files of JIT compilers, instead of recordings. Returns an exit code. */
+
+bool is_jitdump(const char *path);
+int dump_jit(const char *path, bool stats, bool header, bool json, bool partial);
+
 /* ---- dump_trace.c: packets of the traces in AUXTRACE records */
 
 struct trace;

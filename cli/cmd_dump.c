@@ -125,7 +125,10 @@ static int dump(const struct dump_options *o)
 	struct perfev_error err;
 	int r;
 
-	if (perfev_reader_open(&reader, o->path, &opts, &err) < 0)
+	r = perfev_reader_open(&reader, o->path, &opts, &err);
+	if (r < 0 && err.why == PERFEV_WHY_FORMAT && is_jitdump(o->path))
+		return dump_jit(o->path, o->stats, o->header, o->json, o->partial);
+	if (r < 0)
 		return report_error(&err);
 	r = print(reader, o, &err);
 	damage = perfev_reader_damage(reader);

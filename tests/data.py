@@ -8,6 +8,7 @@ Each file is dumped in every form, in order and as far as it is readable: there 
 no crash. Each record of the kernel is the same after JSON. Where the folder has a truth.json (by file: "counts" of records by type, "damage" met by an
 independent reader, "inner" counts of compressed records), the counts must be those.
 """
+import base64
 import json
 import os
 import pathlib
@@ -113,6 +114,27 @@ def copies(command, path):
         return None if parts(copy) == parts(path) else "the copy differs"
 
 
+def jit_dump(command, path, expected):
+    """What a JIT compiler wrote, as another reader sees it."""
+    done = subprocess.run([command, "dump", "--json", "-i", path], capture_output=True, timeout=TIMEOUT)
+    if done.returncode:
+        return done.stderr.decode()
+    ours, theirs = json.loads(done.stdout), json.loads(expected.read_text())
+    header = theirs["Header"]
+    if (ours["version"], ours["elf_machine"], ours["pid"], ours["time"], ours["flags"]) != tuple(
+            header[key] for key in ("Version", "ElfMach", "Pid", "Timestamp", "Flags")):
+        return "another header"
+    loads = [(r["size"], r["time"], r["pid"], r["tid"], int(r["vma"], 16), int(r["code_addr"], 16), r["code_size"], r["index"],
+              r["name"], bytes.fromhex(r["code"])) for r in ours["records"] if r["type"] == "LOAD"]
+    wanted = [(r["Prefix"]["TotalSize"], r["Prefix"]["Timestamp"], r["PID"], r["TID"], r["VMA"], r["CodeAddr"], r["CodeSize"],
+               r["CodeIndex"], r["Name"], base64.b64decode(r["Code"])) for r in theirs["CodeLoads"]]
+    lines = [(r["time"], int(r["code_addr"], 16), [(int(e["addr"], 16), e["line"], e["discriminator"], e["file"])
+                                                   for e in r["lines"]]) for r in ours["records"] if r["type"] == "DEBUG"]
+    named = [(r["Prefix"]["Timestamp"], r["CodeAddr"], [(e["Addr"], e["Lineno"], e["Discrim"], e["Name"]) for e in r["Entries"]])
+             for r in theirs["DebugInfo"]]
+    return None if loads == wanted and lines == named else "other records"
+
+
 def is_recording(path):
     with path.open("rb") as file:
         return file.read(8) in (b"PERFILE2", b"2ELIFREP", b"PERFFILE")
@@ -154,6 +176,8 @@ def main():
         if twin:
             judge(f"{name}: as {twin}", None if dump(command, path, ["--stats"])[1] ==
                   dump(command, folder / twin, ["--stats"])[1] else "other counts")
+    for path in sorted(folder.glob("jitdump/*.dump")):
+        judge(f"jitdump/{path.name}", jit_dump(command, path, path.parent / "expected" / f"{path.stem}.json"))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

@@ -15,6 +15,7 @@
 #include <perfev/group.h>
 #include <perfev/intel_bts.h>
 #include <perfev/intel_pt.h>
+#include <perfev/jitdump.h>
 #include <perfev/json.h>
 #include <perfev/meaning.h>
 #include <perfev/order.h>
