@@ -140,7 +140,19 @@ void restore_file_limit(void);
 
 /* ---- recorder.c: rings to a file -------------------------------------------------------------------------- */
 
+/* recorder_files.c */
+struct recorder_files {
+	const char *path; /* as it was given */
+	char name[4096];  /* of the file that is written */
+	bool compress;
+	uint32_t sync;	       /* enum perfev_sync */
+	uint64_t switch_bytes; /* 0: does not matter */
+	int64_t switch_ms, opened_ms;
+	uint64_t last_stamp, bytes, count; /* bytes and number of those that were finished */
+};
+
 struct recorder {
+	struct recorder_files files;
 	struct perfev_sampler *sampler;
 	struct perfev_tracer *tracer; /* NULL: nothing is traced; else the sampler is its */
 	char traced[64];	      /* the PMU */
@@ -149,6 +161,7 @@ struct recorder {
 	const char *path;
 	int argc;
 	char **argv;
+	uint64_t *told; /* of each id: losses that files have */
 	uint64_t *left; /* of each event: how many samples are still wanted (nr=); NULL: all */
 	uint64_t samples, rounds;
 	uint64_t traces;  /* pieces of traces */
@@ -179,6 +192,14 @@ int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct per
 
 /* A record of the command's own, at once: @bytes begin with room for its header. */
 int trace_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size, struct perfev_error *err);
+/* What -o, --html, --switch-output and --sync say; NULL: nothing. Returns 0, or an exit code. */
+int check_files(struct recorder_files *files, const char *output, const char *html, const char *when, const char *sync);
+/* The first file. The next one, when it is time for it. */
+int recorder_open(struct recorder *recorder, struct perfev_error *err);
+int recorder_switch(struct recorder *recorder, struct perfev_error *err);
+/* How long until then; -1: for ever. Bytes of all files. */
+int recorder_wait_ms(const struct recorder *recorder);
+uint64_t recorder_bytes(const struct recorder *recorder);
 int recorder_begin(struct recorder *recorder, struct perfev_error *err);
 /* One pass over all rings. Returns 1 when something was written, 0, or < 0. */
 int recorder_drain(struct recorder *recorder, struct perfev_error *err);
@@ -199,6 +220,7 @@ struct replay {
 	struct perfev_order *order;
 	struct perfev_deferred *deferred;
 	struct replay_opts how;
+	bool kernel_mapped; /* the recording says where the kernel was */
 	uint64_t compressed;
 	/* set by the user before replay_run(): is told every sample; < 0 ends it */
 	int (*sample)(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
@@ -276,7 +298,7 @@ void loaded_free(struct loaded *loaded);
 /* ---- html: the page of a loaded profile, to a file */
 int write_html(const struct loaded *loaded, const char *path);
 
-/* ---- dump_records.c: each returns what the reader did, < 0 with an error */
+/* ---- dump_records.c, dump_header.c: each returns what the reader did, < 0 with an error */
 
 /* @packets: how many are shown below an AUXTRACE record. */
 int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err);
@@ -284,6 +306,11 @@ int dump_header(struct perfev_reader *reader, struct perfev_error *err);
 
 /* ---- dump_info.c: what an AUXTRACE_INFO record says: a line, or a member of an object */
 void dump_info(const struct perfev_auxtrace_info *info, bool json);
+
+/* ---- dump_jit.c: files of JIT compilers, instead of recordings. Returns an exit code. */
+
+bool is_jitdump(const char *path);
+int dump_jit(const char *path, bool stats, bool header, bool json, bool partial);
 
 /* ---- dump_trace.c: packets of the traces in AUXTRACE records and samples */
 
@@ -399,6 +426,7 @@ int cmd_record(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_script(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_fix(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 

@@ -19,7 +19,6 @@ struct counts {
 	struct count *items;
 	size_t count, room;
 	uint32_t index[KNOWN_TYPES]; /* place in items + 1 */
-	bool compressed;	     /* there are records inside others */
 };
 
 static struct count *count_of(struct counts *counts, uint32_t type)
@@ -86,8 +85,6 @@ static int count_records(struct perfev_reader *reader, struct counts *counts, st
 		if (!count)
 			break;
 		count->count++;
-		counts->compressed |= record.type == PERFEV_RECORD_COMPRESSED ||
-				      record.type == PERFEV_RECORD_COMPRESSED2;
 		if ((++n & 0xffff) == 0) {
 			perfev_reader_release(reader);
 			perfev_reader_describe(reader, &info);
@@ -106,7 +103,7 @@ struct dump_options {
 
 static int print(struct perfev_reader *reader, const struct dump_options *o, struct perfev_error *err)
 {
-	struct counts counts = {NULL, 0, 0, {0}, false};
+	struct counts counts = {NULL, 0, 0, {0}};
 	int r;
 
 	if (o->header)
@@ -116,9 +113,6 @@ static int print(struct perfev_reader *reader, const struct dump_options *o, str
 	r = count_records(reader, &counts, err);
 	if (r >= 0)
 		print_counts(&counts);
-	if (counts.compressed)
-		note("%s has compressed records, which this version does not read yet: what is in them is not counted",
-		     o->path);
 	free(counts.items);
 	return r;
 }
@@ -131,7 +125,10 @@ static int dump(const struct dump_options *o)
 	struct perfev_error err;
 	int r;
 
-	if (perfev_reader_open(&reader, o->path, &opts, &err) < 0)
+	r = perfev_reader_open(&reader, o->path, &opts, &err);
+	if (r < 0 && err.why == PERFEV_WHY_FORMAT && is_jitdump(o->path))
+		return dump_jit(o->path, o->stats, o->header, o->json, o->partial);
+	if (r < 0)
 		return report_error(&err);
 	r = print(reader, o, &err);
 	damage = perfev_reader_damage(reader);

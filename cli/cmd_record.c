@@ -20,7 +20,8 @@ struct options {
 	struct session session;
 	uint64_t frequency, period, pages;
 	bool graph, no_inherit;
-	const char *call_graph, *output, *html;
+	const char *call_graph, *output, *html, *when, *sync;
+	struct recorder_files files;
 	int argc; /* the words as given, for the file */
 	char **argv;
 };
@@ -255,23 +256,21 @@ static int open_sampler(struct record_work *work)
 
 static int writing_failed(struct record_work *work, const struct perfev_error *err)
 {
-	work->closed = err->code == -EPIPE && !strcmp(work->recorder.path, "-");
+	work->closed = err->code == -EPIPE && !strcmp(work->recorder.files.path, "-");
 	return work->closed ? EXIT_FAILED : report_error(err);
 }
 
 static int open_file(struct record_work *work)
 {
-	struct perfev_writer_opts opts = {.size = sizeof(opts), .keep = 1};
 	struct recorder *r = &work->recorder;
 	struct perfev_error err;
 
-	r->path = work->options->output ? work->options->output : "perf.data";
+	r->files = work->options->files;
+	r->files.path = work->options->output ? work->options->output : "perf.data";
 	r->session = (struct session *)(uintptr_t)&work->options->session;
 	r->argc = work->options->argc;
 	r->argv = work->options->argv;
-	if (perfev_writer_open(&r->writer, r->path, &opts, &err) < 0 || recorder_begin(r, &err) < 0)
-		return writing_failed(work, &err);
-	return 0;
+	return recorder_open(r, &err) < 0 ? writing_failed(work, &err) : 0;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------------------- */
@@ -348,13 +347,17 @@ static int loop(struct record_work *work)
 {
 	struct recorder *r = &work->recorder;
 	struct progress progress;
-	int code = 0;
+	struct perfev_error err;
+	int code = 0, ms;
 
 	progress_begin(&progress, "recorded");
 	while (!code && !is_done(work)) {
-		wait_for(perfev_sampler_fd(r->sampler), work->signals, progress.on ? 500 : -1);
+		ms = recorder_wait_ms(r);
+		wait_for(perfev_sampler_fd(r->sampler), work->signals, progress.on && (ms < 0 || ms > 500) ? 500 : ms);
 		code = drain_some(work);
-		progress_at(&progress, perfev_writer_bytes(r->writer), 0);
+		if (!code && recorder_switch(r, &err) < 0)
+			code = writing_failed(work, &err);
+		progress_at(&progress, recorder_bytes(r), 0);
 	}
 	progress_end(&progress);
 	hurry_no_more(work);
@@ -405,7 +408,7 @@ static void summarize(struct record_work *work)
 	perfev_sampler_loss(r->sampler, &loss, NULL);
 	note("%s samples, %s%s lost, %s in %.1f s: %s", text_number(samples, r->samples),
 	     loss.records && !loss.exact ? "at least " : "", text_number(lost, loss.records),
-	     text_bytes(bytes, perfev_writer_bytes(r->writer)),
+	     text_bytes(bytes, recorder_bytes(r)),
 	     (double)(now_ms() - work->started_ms) / 1000, strcmp(r->path, "-") ? r->path : "standard output");
 	if (loss.records)
 		note("records were lost because the rings were full; -m N gives them N pages, -F a lower rate");
@@ -519,8 +522,8 @@ static int check(struct options *o, bool graph)
 				   (unsigned long long)o->pages);
 	if (o->pages > PAGES_MAX)
 		return usage_error("record", "-m takes up to %d pages", PAGES_MAX);
-	if (o->html && o->output && !strcmp(o->output, "-"))
-		return usage_error("record", "--html needs the recording in a file, not on standard output");
+	if (check_files(&o->files, o->output, o->html, o->when, o->sync))
+		return EXIT_USAGE;
 	return choose_graph(o, graph);
 }
 
@@ -551,8 +554,10 @@ int cmd_record(int argc, char **argv)
 		 OPTION_LIST, &o.session.cgroups},
 		{'i', "no-inherit", NULL, "leave out threads and children that start later", OPTION_FLAG,
 		 &o.no_inherit},
-		{'z', NULL, NULL, "", OPTION_LATER, NULL},
-		{0, "switch-output", "WHEN", "", OPTION_LATER_TEXT, NULL},
+		{'z', NULL, NULL, "compress the records with zstd", OPTION_FLAG, &o.files.compress},
+		{0, "switch-output", "WHEN", "go on in a new file after so many bytes (100M) or so long (30s)", OPTION_TEXT,
+		 &o.when},
+		{0, "sync", "WHEN", "what was written is on the disk: end, round, or never (the default)", OPTION_TEXT, &o.sync},
 		{0, "off-cpu", NULL, "", OPTION_LATER, NULL},
 	};
 	struct command_line line = {

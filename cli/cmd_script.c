@@ -54,7 +54,7 @@ static void set_name(struct script_name *name, const char *before, const char *t
 			copy[i] = '?';
 }
 
-/* What perf calls the file: of a module of the kernel that is in the list of build-ids its path; of code that came
+/* What perf calls the file: of kernel code that was not said to be mapped nothing; of a module of the kernel that is in the list of build-ids its path; of code that came
  * while the kernel ran the name of that code. */
 static const char *module_text(const struct script *script, const struct perfev_frame *frame)
 {
@@ -62,6 +62,8 @@ static const char *module_text(const struct script *script, const struct perfev_
 
 	if (!(frame->flags & PERFEV_FRAME_KERNEL))
 		return frame->module;
+	if (!frame->symbol && !script->replay.kernel_mapped)
+		return "[unknown]";
 	if (frame->symbol && !strcmp(frame->module, "[bpf]"))
 		return frame->symbol;
 	if (perfev_symbols_module(script->replay.symbols, frame->module_id, &info) && info.build_id.size)

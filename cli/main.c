@@ -23,7 +23,7 @@ static const struct {
 	{"list", cmd_list, "list the events of this machine"},
 	{"doctor", cmd_doctor, "say what this machine and this user can measure"},
 	{"script", cmd_script, "print samples one by one, as text or JSON"},
-	{"fix", NULL, NULL},
+	{"fix", cmd_fix, "make a whole recording of one whose recorder was killed"},
 	{"annotate", NULL, NULL},
 	{"top", NULL, NULL},
 	{"diff", NULL, NULL},

@@ -84,17 +84,18 @@ static int write_lost(struct recorder *r, struct perfev_error *err)
 {
 	struct perfev_sampler_event_info info;
 	struct perfev_sampler_id id;
-	size_t e, i;
+	size_t e, i, n = 0;
 
 	for (e = 0; perfev_sampler_event_at(r->sampler, e, &info); e++)
-		for (i = 0; perfev_sampler_id_at(r->sampler, e, i, &id); i++) {
-			uint64_t lost = perfev_sampler_id_lost(r->sampler, e, i);
+		for (i = 0; perfev_sampler_id_at(r->sampler, e, i, &id); i++, n++) {
+			uint64_t all = perfev_sampler_id_lost(r->sampler, e, i), lost = all - r->told[n];
 			unsigned char bytes[16 + 48];
 			size_t size;
 			int ret;
 
 			if (!lost)
 				continue;
+			r->told[n] = all;
 			memcpy(bytes + 8, &lost, 8);
 			size = 16 + put_trailer(bytes + 16, info.attr->sample_type, id.id);
 			ret = trace_append(r, bytes, PERF_RECORD_LOST_SAMPLES, size, err);
@@ -428,23 +429,40 @@ static int write_finished_init(struct recorder *r, struct perfev_error *err)
 	return trace_append(r, bytes, PERFEV_RECORD_FINISHED_INIT, sizeof(bytes), err);
 }
 
+static int make_told(struct recorder *r)
+{
+	size_t count;
+
+	if (!r->told) {
+		free(list_ids(r, &count));
+		r->told = calloc(count + 1, sizeof(*r->told));
+	}
+	return r->told ? 0 : -ENOMEM;
+}
+
 int recorder_begin(struct recorder *recorder, struct perfev_error *err)
 {
-	int ret = add_events(recorder, err);
+	bool again = recorder->told != NULL;
+	int ret = make_told(recorder);
 
 	if (ret == 0)
-		ret = perfev_writer_start(recorder->writer, err);
-	if (ret == 0)
+		ret = add_events(recorder, err);
+
+	if (ret == 0) /* before the start: then they are in the file whatever comes */
 		ret = put_features(recorder, err);
+	if (ret == 0)
+		ret = perfev_writer_start(recorder->writer, err);
 	if (ret == 0)
 		ret = write_id_index(recorder, err);
 	if (ret == 0)
 		ret = trace_write_info(recorder, err);
 	/* a process is looked at while its changes are recorded: there is no time between. Of a whole machine, that
 	 * would be a part of what is recorded. */
-	recorder->started = !recorder->session->is_command && recorder->session->on.kind <= PERFEV_TARGET_PROCESS;
-	if (ret == 0 && recorder->started)
-		ret = trace_start(recorder, err);
+	if (!again) {
+		recorder->started = !recorder->session->is_command && recorder->session->on.kind <= PERFEV_TARGET_PROCESS;
+		if (ret == 0 && recorder->started)
+			ret = trace_start(recorder, err);
+	}
 	if (ret == 0)
 		ret = write_synthesized(recorder, err);
 	return ret < 0 ? ret : write_finished_init(recorder, err);
@@ -484,6 +502,7 @@ void recorder_free(struct recorder *recorder)
 		free((char *)(uintptr_t)recorder->modules.items[i]);
 	free(recorder->modules.items);
 	free(recorder->left);
+	free(recorder->told);
 	trace_close(recorder);
 	perfev_writer_close(recorder->writer);
 }

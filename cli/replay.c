@@ -131,6 +131,8 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 		perfev_symbols_feed(replay->symbols, record, layout, NULL);
 		return replay->sample(replay->context, record, layout, err);
 	}
+	if (record->type == PERF_RECORD_MMAP && (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		replay->kernel_mapped = true;
 	if (record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2)
 		replay->compressed++;
 	return perfev_symbols_feed(replay->symbols, record, layout, err);

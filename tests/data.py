@@ -8,11 +8,15 @@ Each file is dumped in every form, in order and as far as it is readable: there 
 no crash. Each record of the kernel is the same after JSON. Where the folder has a truth.json (by file: "counts" of records by type, "damage" met by an
 independent reader, "inner" counts of compressed records), the counts must be those.
 """
+import base64
 import json
 import os
 import pathlib
+import re
+import struct
 import subprocess
 import sys
+import tempfile
 
 TIMEOUT = 120
 FORMS = ([], ["--stats"], ["--header"], ["--json"])
@@ -65,19 +69,70 @@ def sums(*parts):
 
 
 def counts(command, path, truth):
-    """None when the counts are as they should be. Without a codec those of compressed records are missing."""
+    """None when the counts are as they should be; of a damaged file up to the damage, and it is refused."""
     wanted = sums(truth["counts"], truth.get("inner", {}))
     status, output, messages = dump(command, path, ["--stats"])
     if truth["damage"]:
-        return None if status else "taken, though it is damaged"
-    if status:
+        if status != 1 or "cannot read" not in messages:
+            return f"damaged, and the status is {status}: {messages}"
+        partial, output, again = dump(command, path, ["--stats", "--partial"])
+        if partial != 1 or again != messages:
+            return f"--partial has status {partial} and says: {again}, not: {messages}"
+        place = re.search(r" at (\d+)( |$)", truth["damage"][0])
+        if place and place[1] not in messages:
+            return f"the place is {place[1]}: {messages}"
+    elif status:
         return messages.strip()
     got = counts_of(output)
-    if got == sums(truth["counts"]):
-        return None
     wrong = {name: (got.get(name, 0), wanted.get(name, 0)) for name in {*got, *wanted}
              if got.get(name, 0) != wanted.get(name, 0)}
     return f"counts (read, true): {wrong}" if wrong else None
+
+
+def parts(path):
+    """Of a file its attrs, records and sections; of a stream all of it."""
+    data = path.read_bytes()
+    order = "<" if data[:8] == b"PERFILE2" else ">"
+    if struct.unpack_from(order + "Q", data, 8)[0] == 16:
+        return data
+    attr_size, attrs, attrs_size, offset, records = struct.unpack_from(order + "5Q", data, 16)
+    bits = [bit for bit in range(256) if struct.unpack_from(order + "Q", data, 72 + bit // 64 * 8)[0] >> bit % 64 & 1]
+    table = [struct.unpack_from(order + "QQ", data, offset + records + 16 * i) for i in range(len(bits))]
+    entries = [data[at:at + attr_size - 16] for at in range(attrs, attrs + attrs_size, attr_size)]
+    # 18 has places in the file
+    return entries, data[offset:offset + records], {bit: data[at:at + n] if bit != 18 else n
+                                                    for bit, (at, n) in zip(bits, table)}
+
+
+def copies(command, path):
+    """perfev fix of a whole file is the same again."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder) / "copy"
+        done = subprocess.run([command, "fix", path, "-o", copy], capture_output=True, timeout=TIMEOUT)
+        if done.returncode:
+            return done.stderr.decode()
+        return None if parts(copy) == parts(path) else "the copy differs"
+
+
+def jit_dump(command, path, expected):
+    """What a JIT compiler wrote, as another reader sees it."""
+    done = subprocess.run([command, "dump", "--json", "-i", path], capture_output=True, timeout=TIMEOUT)
+    if done.returncode:
+        return done.stderr.decode()
+    ours, theirs = json.loads(done.stdout), json.loads(expected.read_text())
+    header = theirs["Header"]
+    if (ours["version"], ours["elf_machine"], ours["pid"], ours["time"], ours["flags"]) != tuple(
+            header[key] for key in ("Version", "ElfMach", "Pid", "Timestamp", "Flags")):
+        return "another header"
+    loads = [(r["size"], r["time"], r["pid"], r["tid"], int(r["vma"], 16), int(r["code_addr"], 16), r["code_size"], r["index"],
+              r["name"], bytes.fromhex(r["code"])) for r in ours["records"] if r["type"] == "LOAD"]
+    wanted = [(r["Prefix"]["TotalSize"], r["Prefix"]["Timestamp"], r["PID"], r["TID"], r["VMA"], r["CodeAddr"], r["CodeSize"],
+               r["CodeIndex"], r["Name"], base64.b64decode(r["Code"])) for r in theirs["CodeLoads"]]
+    lines = [(r["time"], int(r["code_addr"], 16), [(int(e["addr"], 16), e["line"], e["discriminator"], e["file"])
+                                                   for e in r["lines"]]) for r in ours["records"] if r["type"] == "DEBUG"]
+    named = [(r["Prefix"]["Timestamp"], r["CodeAddr"], [(e["Addr"], e["Lineno"], e["Discrim"], e["Name"]) for e in r["Entries"]])
+             for r in theirs["DebugInfo"]]
+    return None if loads == wanted and lines == named else "other records"
 
 
 def is_recording(path):
@@ -115,10 +170,14 @@ def main():
         if name not in truth:
             continue
         judge(f"{name}: counts", counts(command, path, truth[name]))
+        if not truth[name]["damage"]:
+            judge(f"{name}: copy", copies(command, path))
         twin = truth[name].get("twin_of")
         if twin:
             judge(f"{name}: as {twin}", None if dump(command, path, ["--stats"])[1] ==
                   dump(command, folder / twin, ["--stats"])[1] else "other counts")
+    for path in sorted(folder.glob("jitdump/*.dump")):
+        judge(f"jitdump/{path.name}", jit_dump(command, path, path.parent / "expected" / f"{path.stem}.json"))
     print(f"{passed} passed, {failed} failed, 0 skipped")
     return 1 if failed else 0
 

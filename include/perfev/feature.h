@@ -46,11 +46,77 @@ enum perfev_feature {
 	PERFEV_FEATURE_CPU_DOMAIN_INFO = 32,
 	PERFEV_FEATURE_E_MACHINE = 33,
 	PERFEV_FEATURE_CLN_SIZE = 34,
+	PERFEV_FEATURE_SIMPLEPERF_FILE = 128,
+	PERFEV_FEATURE_SIMPLEPERF_META_INFO = 129,
+	PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND = 130,
+	PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE = 131,
+	PERFEV_FEATURE_SIMPLEPERF_FILE2 = 132,
+	PERFEV_FEATURE_SIMPLEPERF_ETM_BRANCH_LIST = 133,
+	PERFEV_FEATURE_SIMPLEPERF_INIT_MAP = 134,
 	PERFEV_FEATURE_COUNT = 256 /* bits of the bitmap in a file's header */
 };
 
 /* perfev_feature_name() - "HOSTNAME", ...; NULL for a number without a name */
 PERFEV_API const char *perfev_feature_name(unsigned feature);
+
+/* ---- any section, field by field ------------------------------------------------------------------------- */
+
+enum perfev_feature_kind {
+	PERFEV_FEATURE_NUMBER, /* number */
+	PERFEV_FEATURE_TEXT,   /* text: terminated, inside the section */
+	PERFEV_FEATURE_BYTES   /* bytes; of a bitmap, number is how many bits of them there are */
+};
+
+/* A field of a section. */
+struct perfev_feature_field {
+	const char *name; /* "online", "cpus", ...; lives for ever */
+	enum perfev_feature_kind kind;
+	unsigned depth; /* of the lists that it is in; 0: none */
+	uint64_t index; /* of the item of the innermost list */
+	bool first;	/* of that item */
+	uint64_t number;
+	const char *text;
+	struct perfev_bytes bytes;
+};
+
+/* Where a walk is; nothing of it is to be looked at. */
+struct perfev_feature_walk {
+	struct perfev_bytes section;
+	const void *step;
+	size_t position, limit;
+	uint64_t numbers[4], cpus;
+	struct {
+		const void *begin;
+		uint64_t left, index;
+	} lists[3];
+	unsigned feature, depth;
+	bool swapped, fresh, ended;
+	struct {
+		uint8_t id[20], size;
+		int32_t pid;
+		const char *filename;
+	} build_id;
+};
+
+/*
+ * perfev_feature_begin() - walk over a section
+ * Sections that are not known are one field, "bytes". A walk does not allocate and has nothing to be freed.
+ * @cpus: the number of CPUs that NRCPUS says are available: parts of CPU_TOPOLOGY have as many items, and are
+ *	not looked at when it is 0.
+ * Since: 0.1
+ */
+PERFEV_API void perfev_feature_begin(struct perfev_feature_walk *ret, unsigned feature, struct perfev_bytes section,
+				     bool swapped, uint32_t cpus);
+
+/*
+ * perfev_feature_next() - the next field
+ * Return: 1 a field; 0 the end; -EINVAL (why TRUNCATED) for a section that ends in the middle of one.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_feature_next(struct perfev_feature_walk *walk, struct perfev_feature_field *ret,
+				   struct perfev_error *err);
+
+/* ---- single ones ------------------------------------------------------------------------------------------ */
 
 /*
  * perfev_feature_string() - the text of a section that is one string (HOSTNAME, ARCH, ...)

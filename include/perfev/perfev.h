@@ -16,6 +16,7 @@
 #include <perfev/group.h>
 #include <perfev/intel_bts.h>
 #include <perfev/intel_pt.h>
+#include <perfev/jitdump.h>
 #include <perfev/json.h>
 #include <perfev/meaning.h>
 #include <perfev/order.h>
@@ -34,6 +35,7 @@
 #include <perfev/target.h>
 #include <perfev/tracepoint.h>
 #include <perfev/tracer.h>
+#include <perfev/user_record.h>
 #include <perfev/writer.h>
 
 #endif

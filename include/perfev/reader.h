@@ -6,6 +6,10 @@
  * machine are read on any host. A regular file is mapped, and its records stay valid until the
  * reader is closed (PERFEV_RECORD_STABLE); of a pipe, until the next call of perfev_reader_next().
  *
+ * A compressed record is handed out as it is, and then those that are in it (PERFEV_RECORD_INNER), which stay until
+ * the next call too. They are expanded a little at a time, so that memory stays flat. Of a folder (perf record
+ * --threads) all files are read, one after the other: a record's source tells which, 0 is "data".
+ *
  * A file that gets shorter while it is read is noticed, and is an error; but bytes of a mapped file
  * that are used after it was cut raise SIGBUS, as those of every mapping do. Where a file may be cut
  * by others, set opts.copy.
@@ -16,37 +20,9 @@
 #include <perfev/feature.h>
 #include <perfev/record.h>
 #include <perfev/tracepoint.h>
+#include <perfev/user_record.h>
 
 PERFEV_BEGIN
-
-/* Types of records that tools add to the kernel's (named as perf names them). */
-enum perfev_user_record {
-	PERFEV_RECORD_USER_FIRST = 64,
-	PERFEV_RECORD_HEADER_ATTR = 64,
-	PERFEV_RECORD_HEADER_EVENT_TYPE = 65,
-	PERFEV_RECORD_HEADER_TRACING_DATA = 66,
-	PERFEV_RECORD_HEADER_BUILD_ID = 67,
-	PERFEV_RECORD_FINISHED_ROUND = 68,
-	PERFEV_RECORD_ID_INDEX = 69,
-	PERFEV_RECORD_AUXTRACE_INFO = 70,
-	PERFEV_RECORD_AUXTRACE = 71,
-	PERFEV_RECORD_AUXTRACE_ERROR = 72,
-	PERFEV_RECORD_THREAD_MAP = 73,
-	PERFEV_RECORD_CPU_MAP = 74,
-	PERFEV_RECORD_STAT_CONFIG = 75,
-	PERFEV_RECORD_STAT = 76,
-	PERFEV_RECORD_STAT_ROUND = 77,
-	PERFEV_RECORD_EVENT_UPDATE = 78,
-	PERFEV_RECORD_TIME_CONV = 79,
-	PERFEV_RECORD_HEADER_FEATURE = 80,
-	PERFEV_RECORD_COMPRESSED = 81,
-	PERFEV_RECORD_FINISHED_INIT = 82,
-	PERFEV_RECORD_COMPRESSED2 = 83,
-	PERFEV_RECORD_BPF_METADATA = 84,
-	PERFEV_RECORD_SCHEDSTAT_CPU = 85,
-	PERFEV_RECORD_SCHEDSTAT_DOMAIN = 86,
-	PERFEV_RECORD_SIMPLEPERF_FIRST = 32768 /* from here the header has a 32-bit size, no misc */
-};
 
 struct perfev_reader_opts {
 	size_t size;
@@ -58,7 +34,7 @@ struct perfev_reader;
 
 /*
  * perfev_reader_open() - open a recording
- * @path: a file, or "-" for standard input.
+ * @path: a file, a folder, or "-" for standard input.
  * Return: 0; -ENOENT, -EACCES, ...; -EINVAL (why FORMAT) when it is no recording, (why TRUNCATED,
  * CORRUPT) when its header is damaged.
  * Since: 0.1
@@ -80,7 +56,9 @@ PERFEV_API int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms,
 
 /*
  * perfev_reader_next() - the next record, in the order of the file
- * Return: 1 a record; 0 the end; -EINVAL (why TRUNCATED or CORRUPT) with err->where = the offset.
+ * Return: 1 a record; 0 the end; -EINVAL (why TRUNCATED or CORRUPT) with err->where = the offset; -EOPNOTSUPP for
+ * a compressed record where there is no libzstd. A partial reader ends there; what a record with an impossible size
+ * has is 8 bytes then, and it is PERFEV_RECORD_BROKEN.
  */
 PERFEV_API int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
 				  struct perfev_error *err);
@@ -122,6 +100,7 @@ struct perfev_reader_info {
 	bool pipe;	      /* the streamed form */
 	bool swapped;	      /* the other byte order */
 	bool cut;	      /* data_size is 0: the recorder was killed, and features are missing */
+	bool folder;	      /* several files; size and position are of all of them */
 };
 
 /* perfev_reader_describe() - what is known of the recording, now */

@@ -7,6 +7,9 @@
  * Records are not copied: perfev_writer_append() notes where they are, and perfev_writer_flush()
  * hands them to the kernel in one call. So their bytes must stay until the flush, which comes before
  * perfev_sampler_release() in a recorder's loop.
+ *
+ * Whatever ends the recorder, what was flushed can be read: until perfev_writer_finish() the header says that the
+ * recording has not ended, which readers know, and sections that were given before the start are in the file already.
  */
 #ifndef PERFEV_WRITER_H
 #define PERFEV_WRITER_H
@@ -17,19 +20,31 @@
 
 PERFEV_BEGIN
 
+/* When what was written has to be on the disk, not only with the kernel: a killed recorder loses nothing, but a
+ * machine that loses its power does. */
+enum perfev_sync {
+	PERFEV_SYNC_NEVER,  /* when the kernel likes to */
+	PERFEV_SYNC_FINISH, /* at the end */
+	PERFEV_SYNC_ROUND   /* at the end of each round too */
+};
+
 struct perfev_writer_opts {
 	size_t size;
 	uint32_t keep;	   /* not 0: an existing file that is not empty is kept as PATH.old */
+	uint32_t compress; /* not 0: the kernel's records are compressed (COMPRESSED), with this level of zstd, 1 to 22 */
+	uint32_t sync;	   /* enum perfev_sync; of a file */
 	uint32_t reserved;
 };
 
 struct perfev_writer;
+struct perfev_reader;
 
 /*
  * perfev_writer_open() - begin a recording
  * @path: a file (made with mode 0600), or "-": the streamed form, to standard output. What is no file (a
  *	pipe with a name, a device) gets the streamed form too.
- * Return: 0; a negative errno of open(2), or of rename(2) when an old file could not be kept.
+ * Return: 0; a negative errno of open(2), or of rename(2) when an old file could not be kept; -EOPNOTSUPP where
+ * there is no libzstd to compress with.
  * Since: 0.1
  */
 PERFEV_API int perfev_writer_open(struct perfev_writer **ret, const char *path,
@@ -78,7 +93,8 @@ PERFEV_API int perfev_writer_put_trace(struct perfev_writer *writer, const struc
 
 /* Feature sections: the last one given for a feature is written, by perfev_writer_finish(), or at
  * once (but not before the start) in the streamed form, where build-ids are HEADER_BUILD_ID records.
- * EVENT_DESC is written by itself.
+ * Those that are given before the start are in the file from then on. EVENT_DESC, AUXTRACE and COMPRESSED
+ * are written by themselves.
  * Return: 0, or a negative errno. */
 PERFEV_API int perfev_writer_put_feature(struct perfev_writer *writer, unsigned feature,
 					 struct perfev_bytes section, struct perfev_error *err);
@@ -101,6 +117,36 @@ PERFEV_API uint64_t perfev_writer_bytes(const struct perfev_writer *writer);
  */
 PERFEV_API int perfev_writer_finish(struct perfev_writer *writer, struct perfev_error *err);
 PERFEV_API void perfev_writer_close(struct perfev_writer *writer);
+
+/* ---- copies ------------------------------------------------------------------------------------------------ */
+
+struct perfev_copy_opts {
+	size_t size;
+	uint32_t rebuild; /* not 0: sections that the recorder did not come to write are made, as far as events and
+			   * records tell: EVENT_DESC, SAMPLE_TIME, COMPRESSED, AUXTRACE */
+	uint32_t keep;	  /* as of struct perfev_writer_opts */
+};
+
+/* What was copied. */
+struct perfev_copy_info {
+	uint64_t records; /* those in compressed ones not counted */
+	uint64_t bytes;	  /* of the copy */
+	uint32_t rebuilt; /* sections that were made */
+	uint32_t reserved;
+};
+
+/*
+ * perfev_copy() - write all that a reader gives: the same records, events and sections, byte for byte, also those
+ * that this library does not know, in the same byte order and form
+ * Of a folder the copy is one file, whose records are not compressed. A damaged recording is copied up to the damage
+ * when the reader is a partial one; what the copy then has is a whole recording.
+ * @path: as for perfev_writer_open(). @reader: nothing was read of it yet; it is at its end afterwards.
+ * @ret: may be NULL.
+ * Return: 0; what perfev_reader_next() and perfev_writer_flush() return.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_copy(const char *path, struct perfev_reader *reader, const struct perfev_copy_opts *opts,
+			   struct perfev_copy_info *ret, struct perfev_error *err);
 
 PERFEV_END
 

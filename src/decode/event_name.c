@@ -242,10 +242,40 @@ void event_name_format(char *ret, size_t size, const struct perf_event_attr *att
 			}
 	if (attr->type == PERF_TYPE_HW_CACHE && format_cache(ret, size, attr->config & PERF_HW_EVENT_MASK))
 		return;
-	if (attr->type == PERF_TYPE_RAW)
+	if (attr->type == PERF_TYPE_BREAKPOINT)
+		snprintf(ret, size, "mem:0x%llx:%s%s%s", (unsigned long long)attr->bp_addr,
+			 attr->bp_type & HW_BREAKPOINT_R ? "r" : "", attr->bp_type & HW_BREAKPOINT_W ? "w" : "",
+			 attr->bp_type & HW_BREAKPOINT_X ? "x" : "");
+	else if (attr->type == PERF_TYPE_RAW)
 		snprintf(ret, size, "raw 0x%llx", (unsigned long long)attr->config);
 	else if (attr->type == PERF_TYPE_TRACEPOINT)
 		snprintf(ret, size, "tracepoint %llu", (unsigned long long)attr->config);
 	else
-		snprintf(ret, size, "%u:0x%llx", attr->type, (unsigned long long)attr->config);
+		snprintf(ret, size, "unknown attr type: %u", attr->type);
+}
+
+/* perf says who is counted when somebody is left out, and of guests also when they are not. */
+void event_name_modifiers(char *ret, size_t size, const struct perf_event_attr *attr)
+{
+	bool levels = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
+	bool usual = attr->precise_ip || levels; /* then guests are usually left out */
+	char text[16];
+	size_t n = 0, i;
+
+	if (levels && !attr->exclude_kernel)
+		text[n++] = 'k';
+	if (levels && !attr->exclude_user)
+		text[n++] = 'u';
+	if (levels && !attr->exclude_hv)
+		text[n++] = 'h';
+	for (i = 0; i < attr->precise_ip; i++)
+		text[n++] = 'p';
+	if (attr->exclude_host || attr->exclude_guest == usual) {
+		if (!attr->exclude_host)
+			text[n++] = 'H';
+		if (!attr->exclude_guest)
+			text[n++] = 'G';
+	}
+	text[n] = 0;
+	snprintf(ret, size, n ? ":%s" : "%s", text);
 }

@@ -22,8 +22,11 @@ int event_name_find(const char *name, size_t size, uint32_t *type, uint64_t *con
 /* The names with a type and config of their own, not cache events: for lists. */
 const struct event_name *event_names(size_t *count);
 
-/* event_name_format() - the name of an event of these numbers; "raw 0x1c2" and the like for others.
+/* event_name_format() - the name of an event of these numbers; "raw 0x1c2" and the like for others, as perf has them.
  * Fills @ret, of @size bytes. */
 void event_name_format(char *ret, size_t size, const struct perf_event_attr *attr);
+
+/* event_name_modifiers() - ":u", ":HG", ..., or "": what perf puts behind the name of an attr */
+void event_name_modifiers(char *ret, size_t size, const struct perf_event_attr *attr);
 
 #endif

@@ -43,7 +43,7 @@ int perfev_record_from_bytes(struct perfev_record *ret, struct perfev_bytes byte
 	ret->data = data;
 	ret->type = load_u32(data, swap);
 	ret->flags = (uint16_t)flags;
-	if (ret->type >= 32768) { /* simpleperf: no misc, the upper half of the size in its place */
+	if (ret->type >= 32768 && ret->type < 65536) { /* simpleperf: no misc, the upper half of the size in its place */
 		ret->size = (uint32_t)load_u16(data + 4, swap) << 16 | load_u16(data + 6, swap);
 	} else {
 		ret->misc = load_u16(data + 4, swap);

@@ -21,8 +21,17 @@ static const char *const names[] = {
 	"HYBRID_TOPOLOGY", "PMU_CAPS",	     "CPU_DOMAIN_INFO", "E_MACHINE",   "CLN_SIZE",
 };
 
+static const char *const simpleperf_names[] = {
+	"SIMPLEPERF_FILE",  "SIMPLEPERF_META_INFO",	   "SIMPLEPERF_DEBUG_UNWIND", "SIMPLEPERF_DEBUG_UNWIND_FILE",
+	"SIMPLEPERF_FILE2", "SIMPLEPERF_ETM_BRANCH_LIST", "SIMPLEPERF_INIT_MAP",
+};
+
 const char *perfev_feature_name(unsigned feature)
 {
+	const unsigned first = PERFEV_FEATURE_SIMPLEPERF_FILE;
+
+	if (feature >= first && feature - first < sizeof(simpleperf_names) / sizeof(simpleperf_names[0]))
+		return simpleperf_names[feature - first];
 	return feature < sizeof(names) / sizeof(names[0]) ? names[feature] : NULL;
 }
 

@@ -57,6 +57,18 @@ int output_write(struct output *output, const struct perfev_bytes *pieces, size_
 	return 0;
 }
 
+void output_cut(struct output *output, uint64_t offset)
+{
+	if (!output->stream && _chsize_s(output->fd, (long long)offset) == 0 &&
+	    _lseeki64(output->fd, (long long)offset, SEEK_SET) >= 0)
+		output->offset = offset;
+}
+
+int output_sync(struct output *output)
+{
+	return _commit(output->fd) < 0 ? -errno : 0;
+}
+
 int output_rewrite(struct output *output, uint64_t offset, struct perfev_bytes bytes)
 {
 	if (_lseeki64(output->fd, (long long)offset, SEEK_SET) < 0 ||
@@ -136,6 +148,24 @@ static int write_all(int fd, struct iovec *vector, int count)
 	return 0;
 }
 
+void output_cut(struct output *output, uint64_t offset)
+{
+	if (!output->stream && ftruncate(output->fd, (off_t)offset) == 0 &&
+	    lseek(output->fd, (off_t)offset, SEEK_SET) >= 0)
+		output->offset = offset;
+}
+
+/* What cannot be synced (a device) needs it not. */
+int output_sync(struct output *output)
+{
+	int r;
+
+	do
+		r = fdatasync(output->fd);
+	while (r < 0 && errno == EINTR);
+	return r < 0 && errno != EINVAL && errno != EROFS ? -errno : 0;
+}
+
 int output_write(struct output *output, const struct perfev_bytes *pieces, size_t count)
 {
 	struct iovec vector[PIECES_MAX];
@@ -153,9 +183,7 @@ int output_write(struct output *output, const struct perfev_bytes *pieces, size_
 		}
 		r = write_all(output->fd, vector, (int)n);
 		if (r < 0) {
-			if (!output->stream && ftruncate(output->fd, (off_t)start) == 0 &&
-			    lseek(output->fd, (off_t)start, SEEK_SET) >= 0)
-				output->offset = start;
+			output_cut(output, start);
 			return r;
 		}
 		output->offset += bytes;

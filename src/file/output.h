@@ -17,6 +17,10 @@ int output_keep(const char *path);
 int output_open(struct output *ret, const char *path);
 /* output_write() - all pieces, one behind the other. On failure the file is cut back to where it was. */
 int output_write(struct output *output, const struct perfev_bytes *pieces, size_t count);
+/* output_cut() - the file ends at @offset again; nothing of a stream. */
+void output_cut(struct output *output, uint64_t offset);
+/* output_sync() - what was written is on the disk. Returns 0, or why not. */
+int output_sync(struct output *output);
 /* output_rewrite() - bytes at a place that was written before; not of a stream. */
 int output_rewrite(struct output *output, uint64_t offset, struct perfev_bytes bytes);
 void output_close(struct output *output);

@@ -17,11 +17,12 @@
 #include <stdlib.h>
 
 #define DROP_EVERY (UINT64_C(4) << 20)
+#define AHEAD	   2048 /* bytes */
 
 /* Bytes between the position and the end of the records; of a stream, of what was read of it. */
 static uint64_t bytes_left(const struct perfev_reader *reader)
 {
-	if (!reader->source.data)
+	if (!reader->input->data)
 		return reader->stream.size - reader->stream_at;
 	return reader->end - reader->info.position;
 }
@@ -50,6 +51,7 @@ static struct perfev_reader *new_reader(const char *name)
 	if (!reader)
 		return NULL;
 	reader->source.fd = -1;
+	reader->input = &reader->source;
 	reader->name = malloc(strlen(name) + 1);
 	if (!reader->name) {
 		free(reader);
@@ -72,6 +74,8 @@ int perfev_reader_open(struct perfev_reader **ret, const char *path,
 	if (!reader)
 		return error_memory(err);
 	r = source_open(&reader->source, path, full.copy ? SOURCE_COPY : SOURCE_MAP);
+	if (r == -EISDIR)
+		r = reader_open_folder(reader, path, full.copy);
 	if (r == -ENOENT)
 		error_set(err, r, PERFEV_WHY_NOT_FOUND, ERROR_NOWHERE,
 			  "cannot read %s: there is no such file; record one with perfev record", path);
@@ -116,6 +120,8 @@ void perfev_reader_close(struct perfev_reader *reader)
 	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
 		free(reader->features[i].owned);
 	source_close(&reader->source);
+	reader_close_folder(reader);
+	reader_inner_free(&reader->inner);
 	buffer_free(&reader->stream);
 	free(reader->events);
 	free(reader->id_slots);
@@ -155,16 +161,17 @@ static int cut_record(struct perfev_reader *reader, uint64_t need, const char *w
 
 	if (reader->stream_error)
 		return failed_read(reader, err);
-	if (source_shrank(&reader->source))
+	if (source_shrank(reader->input))
 		return end_damaged(reader, reader_damage(reader, -EINVAL, PERFEV_WHY_TRUNCATED,
 							 reader->info.position, err,
 							 "the file became shorter while it was read"));
 	return end_damaged(reader,
 			   reader_damage(reader, -EINVAL, PERFEV_WHY_TRUNCATED, reader->info.position,
 					 err,
-					 "%s at offset 0x%llx needs %llu bytes and %llu remain; the recording "
-					 "was cut short",
+					 "%s at offset %llu (0x%llx) needs %llu bytes and %llu remain; the "
+					 "recording was cut short",
 					 what, (unsigned long long)reader->info.position,
+					 (unsigned long long)reader->info.position,
 					 (unsigned long long)need, (unsigned long long)left));
 }
 
@@ -177,38 +184,89 @@ static uint64_t tail_size(const struct perfev_record *record)
 	if (record->type == PERFEV_RECORD_AUXTRACE && record->size >= 16)
 		return load_u64(body, swap);
 	if (record->type == PERFEV_RECORD_HEADER_TRACING_DATA && record->size >= 12)
-		return load_u32(body, swap);
+		return (load_u32(body, swap) + UINT64_C(7)) & ~UINT64_C(7); /* perf reads whole words */
 	return 0;
 }
 
 static bool fits(const struct perfev_reader *reader, uint64_t size)
 {
-	return !reader->source.data || size <= reader->end - reader->info.position;
+	return !reader->input->data || size <= reader->end - reader->info.position;
 }
 
-static int take_record(struct perfev_reader *reader, struct perfev_record *ret,
-		       struct perfev_error *err)
+/* A size that cannot be. Who reads on as far as possible gets the header, as the last record. */
+static int impossible_size(struct perfev_reader *reader, struct perfev_record *ret, struct perfev_error *err)
 {
-	bool swapped = reader->info.swapped;
+	int r = reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, reader->info.position, err,
+			      "the record at offset %llu (0x%llx) says a size of %u, less than its header",
+			      (unsigned long long)reader->info.position, (unsigned long long)reader->info.position,
+			      ret->size);
+
+	if (!reader->partial)
+		return end_damaged(reader, r);
+	reader->ended = true;
+	ret->size = 8;
+	ret->offset = reader->info.position;
+	ret->flags |= PERFEV_RECORD_BROKEN;
+	return 1;
+}
+
+/* A COMPRESSED2 record knows its size better than its header does. */
+static void correct_size(struct perfev_reader *reader, struct perfev_record *ret)
+{
+	const unsigned char *data = fits(reader, 16) ? reader_need(reader, 16) : NULL;
+	uint64_t size;
+
+	if (!data)
+		return;
+	size = reader_compressed2_size(data, ret->size, reader->info.swapped);
+	ret->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+}
+
+/* Where the next record is says this one, so that a walk waits for memory at each; what lies some records ahead is
+ * asked for now. */
+static inline void fetch_ahead(const unsigned char *data)
+{
+#ifdef __GNUC__
+	uintptr_t at = (uintptr_t)data + AHEAD; /* maybe behind the end, which does not matter */
+
+	__builtin_prefetch((const void *)at);
+	__builtin_prefetch((const void *)(at + 64));
+	__builtin_prefetch((const void *)(at + 128));
+#else
+	(void)data;
+#endif
+}
+
+/* The header at the position. Return: 1; 0 the end, or damage. */
+static int take_header(struct perfev_reader *reader, struct perfev_record *ret, struct perfev_error *err)
+{
 	const unsigned char *data = fits(reader, 8) ? reader_need(reader, 8) : NULL;
 	struct perfev_bytes header = {data, 8};
-	uint64_t tail;
 
 	if (!data) {
-		if (bytes_left(reader) == 0 && !reader->stream_error && !source_shrank(&reader->source))
+		if (bytes_left(reader) == 0 && !reader->stream_error && !source_shrank(reader->input))
 			return 0;
 		return cut_record(reader, 8, "the header of the record", err);
 	}
-	perfev_record_from_bytes(ret, header, swapped ? PERFEV_RECORD_SWAPPED : 0, NULL);
-	if (ret->size < 8 && source_shrank(&reader->source)) /* zeros, where its end was */
+	fetch_ahead(data);
+	perfev_record_from_bytes(ret, header, reader->info.swapped ? PERFEV_RECORD_SWAPPED : 0, NULL);
+	if (ret->type == PERFEV_RECORD_COMPRESSED2)
+		correct_size(reader, ret);
+	if (ret->size < 8 && source_shrank(reader->input)) /* zeros, where its end was */
 		return cut_record(reader, 8, "the record", err);
 	if (ret->size < 8)
-		return end_damaged(reader,
-				   reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT,
-						 reader->info.position, err,
-						 "the record at offset 0x%llx says a size of %u, less than its "
-						 "header",
-						 (unsigned long long)reader->info.position, ret->size));
+		return impossible_size(reader, ret, err);
+	return 1;
+}
+
+static int take_record(struct perfev_reader *reader, struct perfev_record *ret, struct perfev_error *err)
+{
+	const unsigned char *data;
+	uint64_t tail;
+	int r = take_header(reader, ret, err);
+
+	if (r <= 0 || ret->flags & PERFEV_RECORD_BROKEN)
+		return r;
 	data = fits(reader, ret->size) ? reader_need(reader, ret->size) : NULL;
 	if (!data)
 		return cut_record(reader, ret->size, "the record", err);
@@ -225,7 +283,8 @@ static int take_record(struct perfev_reader *reader, struct perfev_record *ret,
 		ret->tail.size = (size_t)tail;
 	}
 	ret->offset = reader->info.position;
-	if (reader->source.data)
+	ret->source = reader->number;
+	if (reader->input->data)
 		ret->flags |= PERFEV_RECORD_STABLE;
 	reader->info.position += ret->size + tail;
 	reader->stream_at += ret->size + (size_t)tail;
@@ -264,9 +323,13 @@ static int take_feature(struct perfev_reader *reader, const struct perfev_record
 		return 0;
 	feature = load_u64(body, reader->info.swapped);
 	size = record->size - 16;
-	if (feature >= PERFEV_FEATURE_COUNT || size == 0)
-		return 0; /* an empty one marks the end of the features */
+	if (feature >= PERFEV_FEATURE_COUNT)
+		return 0;
 	section = &reader->features[feature];
+	if (size == 0) { /* the end of the features, by the number of the last one that the recorder knew */
+		section->there = true;
+		return 0;
+	}
 	free(section->owned);
 	section->owned = malloc(size);
 	if (!section->owned)
@@ -295,6 +358,7 @@ static int take_update(struct perfev_reader *reader, const struct perfev_record 
 		return 0;
 	if (reader_rename(reader->events[event], (const char *)body + 16, strlen((const char *)body + 16)) < 0)
 		return error_memory(err);
+	reader->events[event]->named = true;
 	return 0;
 }
 
@@ -319,6 +383,10 @@ static int learn(struct perfev_reader *reader, const struct perfev_record *recor
 	case PERFEV_RECORD_ID_INDEX:
 		r = reader_take_id_index(reader, record, err);
 		break;
+	case PERFEV_RECORD_COMPRESSED:
+	case PERFEV_RECORD_COMPRESSED2:
+		r = reader_inner_begin(reader, record, err);
+		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		r = reader_note_loss(reader, record, err);
@@ -329,24 +397,51 @@ static int learn(struct perfev_reader *reader, const struct perfev_record *recor
 	return r < 0 ? end_damaged(reader, r) : 1;
 }
 
-int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
-		       struct perfev_error *err)
+/* A record of the input, or of the next one of a folder. */
+static int take_next(struct perfev_reader *reader, struct perfev_record *ret, struct perfev_error *err)
 {
 	int r;
 
-	if (reader->ended) {
-		if (!reader->damage.code || reader->partial)
+	while ((r = take_record(reader, ret, err)) == 0 && !reader->ended) {
+		r = reader_inner_end(reader, err);
+		if (r < 0)
+			return end_damaged(reader, r);
+		if (!reader_next_part(reader))
 			return 0;
-		if (err)
-			*err = reader->damage;
-		return reader->damage.code;
 	}
-	r = take_record(reader, ret, err);
+	return r;
+}
+
+static int repeat_damage(const struct perfev_reader *reader, struct perfev_error *err)
+{
+	if (!reader->damage.code || reader->partial)
+		return 0;
+	if (err)
+		*err = reader->damage;
+	return reader->damage.code;
+}
+
+int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
+		       struct perfev_error *err)
+{
+	int r = 0;
+
+	if (reader->ended)
+		return repeat_damage(reader, err);
+	if (reader->inner.active) {
+		r = reader_inner_next(reader, ret, err);
+		if (r < 0)
+			return end_damaged(reader, r);
+	}
+	if (r == 0)
+		r = take_next(reader, ret, err);
 	if (r <= 0) {
 		reader->ended = true;
 		return r;
 	}
-	return ret->type == PERF_RECORD_SAMPLE ? 1 : learn(reader, ret, err);
+	if (ret->type == PERF_RECORD_SAMPLE || ret->flags & PERFEV_RECORD_BROKEN)
+		return 1;
+	return learn(reader, ret, err);
 }
 
 int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms, struct perfev_error *err)
@@ -358,6 +453,6 @@ int perfev_reader_wait(struct perfev_reader *reader, int timeout_ms, struct perf
 
 void perfev_reader_release(struct perfev_reader *reader)
 {
-	if (reader->info.position - reader->source.dropped >= DROP_EVERY)
-		source_drop(&reader->source, reader->info.position);
+	if (reader->info.position - reader->input->dropped >= DROP_EVERY)
+		source_drop(reader->input, reader->info.position);
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/load.h"
+#include "decode/attr_bytes.h"
 #include "decode/event_name.h"
 #include "decode/layout.h"
 
@@ -18,51 +19,6 @@
 
 #define EVENTS_MAX 65536
 #define IDS_MAX	   (1u << 24)
-
-/* The flag word: bit-fields fill from the other end on the other byte order, so bit n of one is bit
- * 63 - n of the other; precise_ip has two bits (15 and 16, from the end where this host begins), which
- * come out exchanged. */
-static uint64_t mirror_flags(uint64_t word)
-{
-	const int at = PERFEV_BIG_ENDIAN ? 47 : 15;
-	uint64_t out = 0, precise;
-	int i;
-
-	for (i = 0; i < 64; i++)
-		out |= (word >> i & 1) << (63 - i);
-	precise = out >> at & 3;
-	out &= ~(UINT64_C(3) << at);
-	return out | (precise >> 1 | (precise & 1) << 1) << at;
-}
-
-static uint32_t mirror_u32(uint32_t word)
-{
-	uint32_t out = 0;
-	int i;
-
-	for (i = 0; i < 32; i++)
-		out |= (word >> i & 1) << (31 - i);
-	return out;
-}
-
-void reader_attr_swap(struct perf_event_attr *attr)
-{
-	unsigned char *at = (unsigned char *)attr;
-	static const uint8_t words[] = {8, 16, 24, 32, 40, 56, 64, 72, 80, 96, 120, 128, 136};
-	static const uint8_t halves[] = {0, 4, 48, 52, 88, 92, 104, 112, 116};
-	uint64_t flags;
-	size_t i;
-
-	for (i = 0; i < sizeof(words); i++)
-		store_u64(at + words[i], load_u64(at + words[i], true));
-	for (i = 0; i < sizeof(halves); i++)
-		store_u32(at + halves[i], load_u32(at + halves[i], true));
-	store_u16(at + 108, load_u16(at + 108, true));
-	store_u16(at + 110, load_u16(at + 110, true));
-	flags = mirror_flags(load_u64(at + 40, false));
-	store_u64(at + 40, flags);
-	attr->aux_action = mirror_u32(attr->aux_action);
-}
 
 /* ---- ids ------------------------------------------------------------------------------------------- */
 
@@ -172,22 +128,16 @@ static int make_event(struct reader_event **ret, const unsigned char *attr, size
 		      bool swapped)
 {
 	struct reader_event *event = calloc(1, sizeof(*event));
-	char name[64];
-	uint32_t size;
+	char name[96];
+	size_t used;
 
 	if (!event)
 		return -ENOMEM;
-	memcpy(&event->attr, attr, attr_size < sizeof(event->attr) ? attr_size : sizeof(event->attr));
-	size = load_u32(attr + 4, swapped);
-	if (size < PERF_ATTR_SIZE_VER0)
-		size = PERF_ATTR_SIZE_VER0; /* 0, as the first kernels had it, and what cannot be */
-	if (size > sizeof(event->attr))
-		size = sizeof(event->attr); /* what the struct has: its size member must be true of it */
-	memset((unsigned char *)&event->attr + size, 0, sizeof(event->attr) - size);
-	if (swapped)
-		reader_attr_swap(&event->attr);
-	event->attr.size = size;
+	attr_from_bytes(&event->attr, attr, attr_size, swapped);
 	event_name_format(name, sizeof(name), &event->attr);
+	used = strlen(name);
+	if (event->attr.type != PERF_TYPE_TRACEPOINT && event->attr.type <= PERF_TYPE_BREAKPOINT)
+		event_name_modifiers(name + used, sizeof(name) - used, &event->attr);
 	if (reader_rename(event, name, strlen(name)) < 0) {
 		free(event);
 		return -ENOMEM;
@@ -297,6 +247,7 @@ int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *er
 			return 0;
 		if (reader_rename(reader->events[i], name, strlen(name)) < 0)
 			return error_memory(err);
+		reader->events[i]->named = true;
 		at += 4 + load_u32(data + at, swapped);
 		if (ids > (all.size - at) / 8)
 			return 0;

@@ -50,7 +50,7 @@ static bool stream_read(struct perfev_reader *reader, uint64_t size)
 		reader->stream_error = -ENOMEM;
 		return false;
 	}
-	n = source_read(&reader->source, b->data + b->size, (size_t)step);
+	n = source_read(reader->input, b->data + b->size, (size_t)step);
 	if (n < 0)
 		reader->stream_error = (int)n;
 	if (n <= 0)
@@ -83,14 +83,14 @@ const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size)
 {
 	uint64_t at = reader->info.position;
 
-	if (!reader->source.data)
+	if (!reader->input->data)
 		return stream_need(reader, size);
 	if (at + size > reader->checked) {
-		if (source_shrank(&reader->source))
+		if (source_shrank(reader->input))
 			return NULL;
 		reader->checked = at + size + CHECK_EVERY;
 	}
-	return source_at(&reader->source, at, size);
+	return source_at(reader->input, at, size);
 }
 
 /* ---- what is there ------------------------------------------------------------------------------------- */
@@ -119,6 +119,7 @@ bool perfev_reader_event_at(const struct perfev_reader *reader, size_t index,
 void perfev_reader_describe(const struct perfev_reader *reader, struct perfev_reader_info *ret)
 {
 	*ret = reader->info;
+	ret->position += reader->passed;
 }
 
 bool perfev_reader_feature(const struct perfev_reader *reader, unsigned feature,

@@ -2,6 +2,7 @@
 #ifndef FILE_READER_BASE_H
 #define FILE_READER_BASE_H
 
+#include "codec.h"
 #include "source.h"
 
 #include "base/buffer.h"
@@ -12,6 +13,7 @@
 /* One event of the recording. */
 struct reader_event {
 	char *name;
+	bool named; /* by the recording; else by what the attr is */
 	struct perf_event_attr attr;
 	struct perfev_layout *layout; /* NULL: samples of it cannot be decoded */
 	uint64_t *ids;
@@ -57,13 +59,37 @@ struct reader_traces {
 	bool read;
 };
 
+/* What is in a compressed record: reader_inner.c. */
+struct reader_inner {
+	bool active; /* there is more of the payload */
+	struct codec *codec;
+	unsigned char *buffer; /* what was expanded, and not handed out: from at to end */
+	size_t at, end;
+	struct perfev_bytes in, rest; /* of the payload, what was not expanded; further pieces of it */
+	uint64_t offset;	      /* of the record */
+	uint64_t expanded;	      /* bytes, of this payload */
+};
+
+/* A further file of a folder: reader_folder.c. */
+struct reader_part {
+	struct source source;
+	unsigned number; /* of data.NUMBER */
+};
+
 struct perfev_reader {
 	struct source source;
+	struct source *input; /* where the records are: source, or that of a part */
+	struct reader_part *parts;
+	size_t part_count, part_room, part_at;
+	uint32_t number; /* of the input: 0, or a part's number + 1 */
+	uint64_t passed; /* bytes of the inputs before this one */
+	struct reader_inner inner;
 	struct perfev_reader_info info;
 	struct perfev_error damage;
 	bool partial;
 	bool ended;
 	char *name;
+	uint64_t attrs_offset, attrs_count, entry_size; /* file mode: the table of events */
 	uint64_t end;	 /* file mode: where the records end */
 	uint64_t checked; /* up to here it was made sure that the file is still there */
 	struct buffer stream; /* what was read of a stream and not handed out */
@@ -92,8 +118,6 @@ int reader_read_attrs(struct perfev_reader *reader, uint64_t offset, uint64_t si
 		      uint64_t entry_size, struct perfev_error *err);
 int reader_take_event_desc(struct perfev_reader *reader, struct perfev_error *err);
 int reader_rename(struct reader_event *event, const char *name, size_t size);
-/* reader_attr_swap() - an attr of the other byte order, in this host's. */
-void reader_attr_swap(struct perf_event_attr *attr);
 
 /* reader_loss.c. Return: 0, -ENOMEM */
 int reader_take_id_index(struct perfev_reader *reader, const struct perfev_record *record,
@@ -104,7 +128,23 @@ int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *r
 /* reader_tracing.c: what follows a HEADER_TRACING_DATA record. Return: 0, -ENOMEM */
 int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record *record,
 			struct perfev_error *err);
+/* Events that nobody named get the names of their tracepoints. */
+int reader_name_tracepoints(struct perfev_reader *reader, struct perfev_error *err);
 void reader_free_tracing(struct perfev_reader *reader);
+
+/* reader_inner.c. next: as perfev_reader_next(); 0: all of the payload was handed out. end: at the end of an input,
+ * whether nothing is left over. size: of a COMPRESSED2 record that begins with these 16 bytes, UINT64_MAX for one
+ * that cannot be. */
+int reader_inner_begin(struct perfev_reader *reader, const struct perfev_record *record, struct perfev_error *err);
+int reader_inner_next(struct perfev_reader *reader, struct perfev_record *ret, struct perfev_error *err);
+int reader_inner_end(struct perfev_reader *reader, struct perfev_error *err);
+void reader_inner_free(struct reader_inner *inner);
+uint64_t reader_compressed2_size(const unsigned char *data, uint32_t size, bool swapped);
+
+/* reader_folder.c. open: 0, or a negative errno */
+int reader_open_folder(struct perfev_reader *reader, const char *path, bool copy);
+bool reader_next_part(struct perfev_reader *reader);
+void reader_close_folder(struct perfev_reader *reader);
 
 /* reader_header.c */
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);

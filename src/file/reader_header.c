@@ -7,6 +7,7 @@
  * guessed from the attr size. All offsets are checked against the file before they are followed.
  */
 #include "reader_base.h"
+#include "writer_base.h"
 
 #include "base/error.h"
 #include "base/load.h"
@@ -114,6 +115,10 @@ static int read_header(struct perfev_reader *reader, struct header *h, const uns
 	h->has_features = h->size >= HEADER_SIZE;
 	if (h->has_features)
 		read_bitmap(h, data + ATTR_BITMAP, swapped);
+	if (h->data_offset < h->size)
+		return reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, h->data_offset, err,
+				     "its records begin at offset %llu, inside its header",
+				     (unsigned long long)h->data_offset);
 	if (h->attr_size < PERF_ATTR_SIZE_VER0 + 16)
 		return bad_header(reader, err, "its events are shorter than any event can be");
 	if (!source_at(&reader->source, h->attrs_offset, h->attrs_size))
@@ -170,6 +175,29 @@ static int read_features(struct perfev_reader *reader, const struct header *h,
 	return 0;
 }
 
+/* Sections that a recorder wrote in front of the records, and whose table behind them it did not come to write (see
+ * writer_early.c). What does not fit is left out: they are more than there would be otherwise. */
+static void read_early(struct perfev_reader *reader, const unsigned char *header)
+{
+	bool swapped = reader->info.swapped;
+	uint64_t at = load_u64(header + EARLY_PLACE, swapped), size = load_u64(header + EARLY_PLACE + 8, swapped);
+	const unsigned char *table = source_at(&reader->source, at, size);
+
+	if (!table || size < 8 || load_u64(table, swapped) != EARLY_MAGIC)
+		return;
+	for (table += 8, size -= 8; size >= 24; table += 24, size -= 24) {
+		uint64_t feature = load_u64(table, swapped);
+		struct reader_section *section = feature < PERFEV_FEATURE_COUNT ? &reader->features[feature] : NULL;
+
+		if (!section)
+			continue;
+		section->offset = load_u64(table + 8, swapped);
+		section->bytes.size = (size_t)load_u64(table + 16, swapped);
+		section->bytes.data = source_at(&reader->source, section->offset, section->bytes.size);
+		section->there = section->bytes.data != NULL;
+	}
+}
+
 /* Damage of the header is forgiven (partial) as long as there is something to read. */
 static int forgive(const struct perfev_reader *reader, int r)
 {
@@ -183,17 +211,24 @@ static int open_file(struct perfev_reader *reader, const unsigned char *data,
 	uint64_t left;
 	int r = read_header(reader, &h, data, err);
 
+	reader->info.size += reader->source.size;
+	if (r < 0 && reader->partial) { /* nothing of it can be found */
+		reader->ended = true;
+		return 0;
+	}
 	if (r < 0)
 		return r;
-	reader->info.size = reader->source.size;
 	reader->info.data_offset = h.data_offset;
 	reader->info.data_size = h.data_size;
 	reader->info.position = h.data_offset;
 	reader->info.cut = h.data_size == 0;
+	reader->attrs_offset = h.attrs_offset;
+	reader->entry_size = entry_size(reader, &h);
+	reader->attrs_count = h.attrs_size / reader->entry_size;
 	left = reader->source.size - h.data_offset;
 	reader->end = reader->info.cut ? reader->source.size : h.data_offset + h.data_size;
 	r = forgive(reader, reader_read_attrs(reader, h.attrs_offset, h.attrs_size,
-					      entry_size(reader, &h), err));
+					      reader->entry_size, err));
 	if (r == 0 && h.data_size > left) {
 		r = reader_damage(reader, -EINVAL, PERFEV_WHY_TRUNCATED, reader->source.size, err,
 				  "its header says 0x%llx bytes of records and 0x%llx are there; the file was "
@@ -204,7 +239,11 @@ static int open_file(struct perfev_reader *reader, const unsigned char *data,
 	}
 	if (r == 0 && h.has_features && !reader->info.cut)
 		r = forgive(reader, read_features(reader, &h, err));
-	return r < 0 ? r : forgive(reader, reader_take_event_desc(reader, err));
+	if (h.has_features && (reader->info.cut || !(h.features[0] | h.features[1] | h.features[2] | h.features[3])))
+		read_early(reader, data);
+	if (r == 0)
+		r = forgive(reader, reader_take_event_desc(reader, err));
+	return r < 0 ? r : reader_name_tracepoints(reader, err);
 }
 
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err)

@@ -11,6 +11,7 @@
 #include "base/load.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record *record,
@@ -18,10 +19,11 @@ int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record
 {
 	struct reader_section *section = &reader->features[PERFEV_FEATURE_TRACING_DATA];
 	void *copy = NULL;
+	static const char magic[] = "\x17\x08\x44" "tracing";
 
-	if (!record->tail.size)
+	if (record->tail.size < sizeof(magic) - 1 || memcmp(record->tail.data, magic, sizeof(magic) - 1))
 		return 0;
-	if (!reader->source.data) {
+	if (!(record->flags & PERFEV_RECORD_STABLE)) {
 		copy = malloc(record->tail.size);
 		if (!copy)
 			return error_memory(err);
@@ -34,7 +36,7 @@ int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record
 	section->offset = record->offset + record->size;
 	section->there = true;
 	reader->tracing.parsed = false;
-	return 0;
+	return reader_name_tracepoints(reader, err);
 }
 
 void reader_free_tracing(struct perfev_reader *reader)
@@ -131,4 +133,31 @@ int perfev_reader_tracepoint(struct perfev_reader *reader, uint64_t id, const st
 			 "cannot decode tracepoint %llu of %.150s: its format is not among the %zu of the "
 			 "recording",
 			 (unsigned long long)id, reader->name, all->count);
+}
+
+int reader_name_tracepoints(struct perfev_reader *reader, struct perfev_error *err)
+{
+	const struct perfev_tracepoint *tp;
+	struct perfev_tracepoint_info info;
+	char name[256];
+	size_t i;
+	int r;
+
+	for (i = 0; i < reader->event_count; i++) {
+		struct reader_event *event = reader->events[i];
+
+		if (event->named || event->attr.type != PERF_TYPE_TRACEPOINT)
+			continue;
+		r = perfev_reader_tracepoint(reader, event->attr.config, &tp, NULL);
+		if (r == -ENOMEM)
+			return error_memory(err);
+		if (r < 0)
+			continue;
+		perfev_tracepoint_describe(tp, &info);
+		snprintf(name, sizeof(name), "%.120s:%.120s", info.system, info.name);
+		if (reader_rename(event, name, strlen(name)) < 0)
+			return error_memory(err);
+		event->named = true;
+	}
+	return 0;
 }

@@ -93,21 +93,23 @@ static int index_pieces(struct perfev_reader *reader, struct perfev_error *err)
 {
 	struct reader_traces *traces = &reader->traces;
 	struct perfev_bytes section;
+	const unsigned char *entries;
 	uint64_t count, i;
 
 	traces->read = true;
 	if (!perfev_reader_feature(reader, PERFEV_FEATURE_AUXTRACE, &section) || section.size < 8)
 		return 0;
-	count = load_u64(section.data, reader->info.swapped);
-	if (count > (section.size - 8) / 16)
-		count = (section.size - 8) / 16;
+	entries = (const unsigned char *)section.data + (section.size % 16 ? 8 : 0); /* simpleperf has no count there */
+	count = section.size % 16 ? load_u64(section.data, reader->info.swapped) : UINT64_MAX;
+	if (count > section.size / 16)
+		count = section.size / 16;
 	if (count > PIECES_MAX_OF_FILE)
 		count = PIECES_MAX_OF_FILE;
 	traces->pieces = calloc((size_t)count + 1, sizeof(*traces->pieces));
 	if (!traces->pieces)
 		return error_memory(err);
 	for (i = 0; i < count; i++) {
-		const unsigned char *entry = (const unsigned char *)section.data + 8 + i * 16;
+		const unsigned char *entry = entries + i * 16;
 
 		if (read_piece(reader, load_u64(entry, reader->info.swapped), &traces->pieces[traces->count]))
 			traces->count++;

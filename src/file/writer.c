@@ -105,6 +105,12 @@ int perfev_writer_open(struct perfev_writer **ret, const char *path,
 	memcpy(writer->path, path, strlen(path) + 1);
 	store_u32(writer->round, PERFEV_RECORD_FINISHED_ROUND);
 	store_u16(writer->round + 6, 8);
+	writer->sync = (enum perfev_sync)full.sync;
+	r = writer_pack_begin(writer, full.compress, err);
+	if (r < 0) {
+		perfev_writer_close(writer);
+		return r;
+	}
 	r = full.keep ? output_keep(path) : 0;
 	if (r < 0)
 		error_errno(err, r, "cannot keep %.150s as %.150s.old", path, path);
@@ -140,7 +146,7 @@ static void fill_header(const struct perfev_writer *writer, unsigned char *h, ui
 		}
 }
 
-/* Header, ids and table of events, as one piece. */
+/* Header, ids, table of events, and the sections that are known, as one piece. */
 static int build_head(struct perfev_writer *writer, struct buffer *head)
 {
 	uint64_t ids_at = HEADER_SIZE;
@@ -160,8 +166,12 @@ static int build_head(struct perfev_writer *writer, struct buffer *head)
 			return -ENOMEM;
 		ids_at += section[1];
 	}
-	writer->data_offset = head->size;
 	fill_header(writer, head->data, 0);
+	if (writer_put_early(writer, head) < 0)
+		return -ENOMEM;
+	writer->early_offset = load_u64(head->data + EARLY_PLACE, false);
+	writer->data_offset = head->size;
+	store_u64(head->data + 40, writer->data_offset);
 	return 0;
 }
 
@@ -205,9 +215,9 @@ int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err)
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot start writing %.200s: %s", writer->path,
 				 writer->started ? "it was started already" : "it has no event");
-	r = writer->output.stream ? build_stream_head(writer, &head) : build_head(writer, &head);
+	r = writer_describe_events(writer);
 	if (r == 0)
-		r = writer_describe_events(writer);
+		r = writer->output.stream ? build_stream_head(writer, &head) : build_head(writer, &head);
 	piece.data = head.data;
 	piece.size = head.size;
 	if (r == 0)
@@ -221,7 +231,7 @@ int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err)
 
 /* ---- records ------------------------------------------------------------------------------------------- */
 
-static int note(struct perfev_writer *writer, const void *data, size_t size, struct perfev_error *err)
+static int note(struct perfev_writer *writer, const void *data, size_t size, bool pack, struct perfev_error *err)
 {
 	struct perfev_bytes *last;
 	int r;
@@ -230,7 +240,7 @@ static int note(struct perfev_writer *writer, const void *data, size_t size, str
 		return 0;
 	if (writer->piece_count) {
 		last = &writer->pieces[writer->piece_count - 1];
-		if ((const char *)last->data + last->size == data) {
+		if ((const char *)last->data + last->size == data && writer->packs[writer->piece_count - 1] == pack) {
 			last->size += size;
 			return 0;
 		}
@@ -240,6 +250,7 @@ static int note(struct perfev_writer *writer, const void *data, size_t size, str
 		if (r < 0)
 			return r;
 	}
+	writer->packs[writer->piece_count] = pack;
 	writer->pieces[writer->piece_count].data = data;
 	writer->pieces[writer->piece_count++].size = size;
 	return 0;
@@ -275,8 +286,16 @@ int perfev_writer_append(struct perfev_writer *writer, const struct perfev_recor
 	if (r == 0 && record->type == PERFEV_RECORD_AUXTRACE && !writer->output.stream)
 		r = note_trace(writer, record, err);
 	if (r == 0)
-		r = note(writer, record->data, record->size, err);
-	return r < 0 ? r : note(writer, record->tail.data, record->tail.size, err);
+		r = note(writer, record->data, record->size, record->type < PERFEV_RECORD_USER_FIRST, err);
+	return r < 0 ? r : note(writer, record->tail.data, record->tail.size, false, err);
+}
+
+/* Where the caller wants it by then. */
+static int sync_file(struct perfev_writer *writer, enum perfev_sync when, struct perfev_error *err)
+{
+	int r = writer->sync >= when && !writer->output.stream ? output_sync(&writer->output) : 0;
+
+	return r < 0 ? writer_failed(writer, r, err) : 0;
 }
 
 int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err)
@@ -284,8 +303,10 @@ int perfev_writer_round(struct perfev_writer *writer, struct perfev_error *err)
 	int r = check_state(writer, err);
 
 	if (r == 0)
-		r = note(writer, writer->round, sizeof(writer->round), err);
-	return r < 0 ? r : perfev_writer_flush(writer, err);
+		r = note(writer, writer->round, sizeof(writer->round), false, err);
+	if (r == 0)
+		r = perfev_writer_flush(writer, err);
+	return r < 0 ? r : sync_file(writer, PERFEV_SYNC_ROUND, err);
 }
 
 /* ---- finishing ---------------------------------------------------------------------------------------------- */
@@ -319,6 +340,9 @@ static int finish_file(struct perfev_writer *writer)
 	int r = put_traces(writer), rewritten;
 	unsigned i;
 
+	if (r == 0 && writer->pack.level)
+		r = writer_pack_describe(writer);
+
 	if (r == 0)
 		r = writer_build_features(writer, &tail);
 	piece.data = tail.data;
@@ -329,6 +353,10 @@ static int finish_file(struct perfev_writer *writer)
 	for (i = 0; r < 0 && i < PERFEV_FEATURE_COUNT; i++)
 		writer->features[i].set = false; /* no room for them: the records count more */
 	fill_header(writer, header, data_size);
+	if (r < 0 && writer->early_offset) { /* those in front of them are still there */
+		store_u64(header + EARLY_PLACE, writer->early_offset);
+		store_u64(header + EARLY_PLACE + 8, writer->data_offset - writer->early_offset);
+	}
 	piece.data = header;
 	piece.size = sizeof(header);
 	rewritten = output_rewrite(&writer->output, 0, piece);
@@ -349,7 +377,7 @@ int perfev_writer_finish(struct perfev_writer *writer, struct perfev_error *err)
 		return r;
 	writer->finished = true;
 	r = writer->output.stream ? 0 : finish_file(writer);
-	return r < 0 ? writer_failed(writer, r, err) : 0;
+	return r < 0 ? writer_failed(writer, r, err) : sync_file(writer, PERFEV_SYNC_FINISH, err);
 }
 
 uint64_t perfev_writer_bytes(const struct perfev_writer *writer)
@@ -371,6 +399,7 @@ void perfev_writer_close(struct perfev_writer *writer)
 	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
 		buffer_free(&writer->features[i].bytes);
 	buffer_free(&writer->traces);
+	writer_pack_end(&writer->pack);
 	free(writer->events);
 	free(writer->path);
 	free(writer);

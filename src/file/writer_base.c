@@ -54,7 +54,9 @@ int perfev_writer_flush(struct perfev_writer *writer, struct perfev_error *err)
 {
 	int r = 0;
 
-	if (writer->piece_count)
+	if (writer->piece_count && writer->pack.codec)
+		r = writer_pack_flush(writer);
+	else if (writer->piece_count)
 		r = output_write(&writer->output, writer->pieces, writer->piece_count);
 	writer->piece_count = 0;
 	return r < 0 ? writer_failed(writer, r, err) : 0;

@@ -124,6 +124,7 @@ static struct buffer *begin_feature(struct perfev_writer *writer, unsigned featu
 		return NULL;
 	writer->features[feature].bytes.size = 0;
 	writer->features[feature].set = true;
+	writer->features[feature].early = 0;
 	return &writer->features[feature].bytes;
 }
 
@@ -215,7 +216,7 @@ int perfev_writer_put_build_ids(struct perfev_writer *writer, const struct perfe
 	return records && writer->started ? stream_record(writer, to, err) : 0;
 }
 
-/* The table of features and their bytes, behind the records. */
+/* The table of features and their bytes, behind the records; those that are in front of them stay there. */
 int writer_build_features(struct perfev_writer *writer, struct buffer *tail)
 {
 	uint64_t at = writer->output.offset;
@@ -224,16 +225,17 @@ int writer_build_features(struct perfev_writer *writer, struct buffer *tail)
 	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
 		at += writer->features[i].set ? 16 : 0;
 	for (i = 0; i < PERFEV_FEATURE_COUNT; i++) {
-		uint64_t section[2] = {at, writer->features[i].bytes.size};
+		uint64_t early = writer->features[i].early;
+		uint64_t section[2] = {early ? early : at, writer->features[i].bytes.size};
 
 		if (!writer->features[i].set)
 			continue;
 		if (buffer_append(tail, section, sizeof(section)) < 0)
 			return -ENOMEM;
-		at += section[1];
+		at += early ? 0 : section[1];
 	}
 	for (i = 0; i < PERFEV_FEATURE_COUNT; i++)
-		if (writer->features[i].set && buffer_append(tail, writer->features[i].bytes.data,
+		if (writer->features[i].set && !writer->features[i].early && buffer_append(tail, writer->features[i].bytes.data,
 							     writer->features[i].bytes.size) < 0)
 			return -ENOMEM;
 	return 0;

@@ -24,7 +24,7 @@ static int refuse(const struct perfev_place *place, const char *why, struct perf
 int perfev_symbols_code(struct perfev_symbols *symbols, const struct perfev_place *place, void *to, size_t size,
 			struct perfev_error *err)
 {
-	const struct space_process *process = NULL;
+	struct space_process *process = NULL;
 	const struct mapping *mapping = NULL;
 	struct module *module;
 	const struct elf *elf;

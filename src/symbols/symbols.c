@@ -314,12 +314,14 @@ static int kernel_module(struct perfev_symbols *s, const struct symbol *symbol, 
 	return 0;
 }
 
-/* A place without a name belongs to what was mapped there, if that was recorded. */
+/* A place without a name belongs to what was mapped there; where no mapping of the kernel was recorded, to the kernel,
+ * which says why. */
 static int nameless_kernel_frame(struct perfev_symbols *s, uint64_t ip, uint32_t *key)
 {
 	const struct mapping *mapping = s->kernel ? space_find(s->kernel, ip) : NULL;
+	uint32_t module = mapping ? mapping->module : s->kernel ? MODULE_UNKNOWN : MODULE_KERNEL;
 
-	return nameless_frame(s, mapping ? mapping->module : MODULE_UNKNOWN, ip, ip, PERFEV_FRAME_KERNEL, key);
+	return nameless_frame(s, module, ip, ip, PERFEV_FRAME_KERNEL, key);
 }
 
 static int find_kallsyms(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uint32_t *offset)

@@ -4,8 +4,8 @@ import subprocess
 
 from cli import BURN, ENV, PERFEV, expect, expect_code, expect_in, perfev
 
-COMMANDS = ("stat", "record", "report", "dump", "list", "doctor")
-LATER = ("fix", "annotate", "top", "diff", "merge")
+COMMANDS = ("stat", "record", "report", "script", "dump", "fix", "list", "doctor")
+LATER = ("annotate", "top", "diff", "merge")
 
 
 def test_help_and_version():
@@ -71,7 +71,7 @@ def test_not_built_yet():
         done = perfev(command)
         expect_code(done, 2)
         expect_in("not built yet", done.err)
-    for words in (["record", "-z", "--", "true"], ["record", "-e", "cs/call-graph=lbr/", "--", "true"],
+    for words in (["record", "--off-cpu", "--", "true"], ["record", "-e", "cs/call-graph=lbr/", "--", "true"],
                   ["report", "--pprof", "x"]):
         done = perfev(*words)
         expect_code(done, 2)

@@ -2,7 +2,7 @@
 /* Recordings: read in memory, whole and partly, and streams through a pipe too; ordered, fed to symbols,
  * addresses looked up, sections looked at. The input is the recording. No file that it names is opened: all
  * are looked for below a folder that is not there. */
-#include "fuzz.h"
+#include "look.h"
 
 #include <perfev/order.h>
 #include <perfev/reader.h>
@@ -113,8 +113,7 @@ static void use_records(struct perfev_reader *reader)
 	if (perfev_symbols_new(&symbols, &opts, NULL) < 0 || perfev_order_new(&order, &limit, NULL) < 0)
 		abort();
 	while (perfev_reader_next(reader, &record, NULL) > 0) {
-		touch(record.data, record.size);
-		touch(record.tail.data, record.tail.size);
+		look_at_record(reader, &record);
 		if (record.tail.size < 1 << 20)
 			perfev_order_push(order, &record, perfev_reader_layout(reader, &record), NULL);
 		use_ordered(order, reader, symbols);
@@ -130,6 +129,7 @@ static void use(struct perfev_reader *reader)
 {
 	use_records(reader);
 	use_sections(reader);
+	look_at_sections(reader);
 	perfev_reader_close(reader);
 }
 

@@ -482,7 +482,7 @@ static void test_full_disk(void **state)
 	sigaction(SIGXFSZ, &ignore, &old);
 	recording_init(r, 2);
 	recording_make(r, host_is_big());
-	for (limit = 600; limit < 6000; limit += 97)
+	for (limit = 1400; limit < 6800; limit += 97)
 		check_limit(r, limit);
 	sigaction(SIGXFSZ, &old, NULL);
 }
@@ -534,7 +534,7 @@ static void test_wrong_order(void **state)
 
 static void test_keep_old(void **state)
 {
-	struct perfev_writer_opts opts = {sizeof(opts), 1, 0};
+	struct perfev_writer_opts opts = {.size = sizeof(opts), .keep = 1};
 	struct recording *r = *state;
 	struct perfev_writer *writer;
 	char old[80];

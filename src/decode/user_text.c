@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of tools, written: as a line of text, and as JSON, by one walk, with the marks of notation.h.
+ */
+#include "notation.h"
+
+#include <perfev/json.h>
+#include <perfev/user_record.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#define ATTR_ROOM 8192 /* of an attr as JSON: each member has a name and at most 64 bits */
+
+static void put_text(struct out *o, const char *name, const char *text)
+{
+	out_name(o, name);
+	out_string(o, text);
+}
+
+static void put_bytes(struct out *o, const char *name, struct perfev_bytes bytes)
+{
+	out_name(o, name);
+	out_bytes(o, bytes);
+}
+
+/* -1 is what none is. */
+static void put_signed(struct out *o, const char *name, int64_t value)
+{
+	out_name(o, name);
+	out_put(o, o->json && (value > INT64_C(0x1fffffffffffff) || value < -INT64_C(0x1fffffffffffff)) ? "\"%" PRId64 "\""
+													: "%" PRId64,
+		value);
+}
+
+static void put_double(struct out *o, const char *name, double value)
+{
+	bool finite = value - value == 0;
+
+	out_name(o, name);
+	if (o->json && !finite)
+		out_put(o, "null");
+	else
+		out_put(o, "%.17g", value);
+}
+
+static void put_words(struct out *o, const char *name, struct perfev_u64s words)
+{
+	uint32_t i;
+
+	out_name(o, name);
+	out_list(o);
+	for (i = 0; i < words.count; i++) {
+		out_item(o);
+		out_put(o, o->json ? "\"%" PRIu64 "\"" : "%" PRIu64, perfev_u64s_at(words, i));
+	}
+	out_list_end(o);
+}
+
+static void put_attr(struct out *o, const struct perfev_header_attr *h)
+{
+	char text[ATTR_ROOM];
+	int n = perfev_attr_to_json(text, sizeof(text), &h->attr, NULL), i;
+
+	out_name(o, "attr");
+	for (i = 0; n > 0 && n < (int)sizeof(text) && i < n; i++)
+		out_char(o, text[i]);
+	put_words(o, "ids", h->ids);
+}
+
+static void put_build_id(struct out *o, const struct perfev_build_id *id)
+{
+	struct perfev_bytes bytes = {id->id, id->size};
+
+	put_signed(o, "pid", id->pid);
+	put_bytes(o, "build_id", bytes);
+	put_text(o, "filename", id->filename);
+}
+
+static void put_id_index(struct out *o, const struct perfev_id_index *map)
+{
+	struct perfev_id_index_entry entry;
+	uint32_t i;
+
+	out_name(o, "entries");
+	out_list(o);
+	for (i = 0; perfev_id_index_at(map, i, &entry); i++) {
+		out_item(o);
+		out_open(o);
+		out_field(o, "id", entry.id, 8);
+		out_field(o, "idx", entry.idx, 8);
+		put_signed(o, "cpu", entry.cpu);
+		put_signed(o, "tid", entry.tid);
+		if (map->machines.count) {
+			put_signed(o, "machine_pid", entry.machine_pid);
+			put_signed(o, "vcpu", entry.vcpu);
+		}
+		out_close(o);
+	}
+	out_list_end(o);
+}
+
+static void put_thread_map(struct out *o, const struct perfev_thread_map *map)
+{
+	struct perfev_thread_map_entry entry;
+	uint32_t i;
+
+	out_name(o, "threads");
+	out_list(o);
+	for (i = 0; perfev_thread_map_at(map, i, &entry); i++) {
+		out_item(o);
+		out_open(o);
+		put_signed(o, "pid", entry.pid);
+		put_text(o, "comm", entry.comm);
+		out_close(o);
+	}
+	out_list_end(o);
+}
+
+static void put_cpu_map(struct out *o, const struct perfev_cpu_map *map)
+{
+	uint32_t position = 0;
+	int32_t cpu;
+
+	out_name(o, "cpus");
+	out_list(o);
+	while (perfev_cpu_map_next(map, &position, &cpu)) {
+		out_item(o);
+		out_put(o, "%" PRId32, cpu);
+	}
+	out_list_end(o);
+}
+
+static void put_stat_config(struct out *o, const struct perfev_stat_config *config)
+{
+	static const char *const names[] = {"aggr_mode", "interval", "scale", "aggr_level"};
+	char other[32];
+	uint32_t i;
+
+	for (i = 0; i + 1 < config->words.count; i += 2) {
+		uint64_t tag = perfev_u64s_at(config->words, i);
+
+		snprintf(other, sizeof(other), "tag_%" PRIu64, tag);
+		out_field(o, tag < 4 ? names[tag] : other, perfev_u64s_at(config->words, i + 1), 8);
+	}
+}
+
+static void put_stat(struct out *o, const struct perfev_stat *stat)
+{
+	out_field(o, "id", stat->id, 8);
+	put_signed(o, "cpu", stat->cpu);
+	out_field(o, "thread", stat->thread, 4);
+	out_field(o, "value", stat->value, 8);
+	out_field(o, "enabled", stat->enabled_ns, 8);
+	out_field(o, "running", stat->running_ns, 8);
+}
+
+static void put_update(struct out *o, const struct perfev_event_update *update)
+{
+	out_field(o, "id", update->id, 8);
+	switch (update->type) {
+	case PERFEV_UPDATE_UNIT:
+		put_text(o, "unit", update->text);
+		break;
+	case PERFEV_UPDATE_SCALE:
+		put_double(o, "scale", update->scale);
+		break;
+	case PERFEV_UPDATE_NAME:
+		put_text(o, "name", update->text);
+		break;
+	case PERFEV_UPDATE_CPUS:
+		put_cpu_map(o, &update->cpus);
+		break;
+	default:
+		out_field(o, "update", update->type, 8);
+		put_bytes(o, "bytes", update->bytes);
+		break;
+	}
+}
+
+static void put_time_conv(struct out *o, const struct perfev_time_conv *conv)
+{
+	out_field(o, "shift", conv->shift, 8);
+	out_field(o, "mult", conv->mult, 8);
+	out_field(o, "zero", conv->zero, 8);
+	out_field(o, "cycles", conv->cycles, 8);
+	out_field(o, "mask", conv->mask, 8);
+	out_field(o, "user_time_zero", conv->user_time_zero, 1);
+	out_field(o, "user_time_short", conv->user_time_short, 1);
+}
+
+static void put_feature(struct out *o, const struct perfev_header_feature *h)
+{
+	const char *name = h->feature < PERFEV_FEATURE_COUNT ? perfev_feature_name((unsigned)h->feature) : NULL;
+
+	out_field(o, "feature", h->feature, 8);
+	if (name)
+		put_text(o, "name", name);
+	put_bytes(o, "section", h->section);
+}
+
+static void put_auxtrace_error(struct out *o, const struct perfev_auxtrace_error *e)
+{
+	out_field(o, "error_type", e->type, 4);
+	out_field(o, "code", e->code, 4);
+	put_signed(o, "cpu", (int32_t)e->cpu);
+	put_signed(o, "pid", (int32_t)e->pid);
+	put_signed(o, "tid", (int32_t)e->tid);
+	out_field(o, "ip", e->ip, 8);
+	out_field(o, "time", e->time_ns, 8);
+	put_text(o, "message", e->message);
+	out_field(o, "machine_pid", e->machine_pid, 4);
+	out_field(o, "vcpu", e->vcpu, 4);
+}
+
+static void put_auxtrace(struct out *o, const struct perfev_auxtrace *trace)
+{
+	out_field(o, "bytes", trace->size, 8);
+	out_field(o, "aux_offset", trace->offset, 8);
+	out_field(o, "reference", trace->reference, 8);
+	out_field(o, "idx", trace->idx, 4);
+	put_signed(o, "tid", (int32_t)trace->tid);
+	put_signed(o, "cpu", (int32_t)trace->cpu);
+}
+
+static void put_auxtrace_info(struct out *o, const struct perfev_auxtrace_info *info)
+{
+	const char *name = perfev_auxtrace_type_name(info->type);
+
+	out_field(o, "auxtrace_type", info->type, 4);
+	if (name)
+		put_text(o, "name", name);
+	put_words(o, "numbers", info->numbers);
+}
+
+static void put_bpf_metadata(struct out *o, const struct perfev_bpf_metadata *metadata)
+{
+	const char *key, *value;
+	uint32_t i;
+
+	put_text(o, "program", metadata->program);
+	out_name(o, "entries");
+	out_list(o);
+	for (i = 0; perfev_bpf_metadata_at(metadata, i, &key, &value); i++) {
+		out_item(o);
+		out_open(o);
+		put_text(o, "key", key);
+		put_text(o, "value", value);
+		out_close(o);
+	}
+	out_list_end(o);
+}
+
+static void put_schedstat(struct out *o, const struct perfev_schedstat *s, bool domain)
+{
+	struct perfev_bytes counters = {s->counters, s->counter_count * 4};
+
+	out_field(o, "timestamp", s->timestamp, 8);
+	out_field(o, "cpu", s->cpu, 4);
+	out_field(o, "version", s->version, 2);
+	if (domain) {
+		out_field(o, "domain", s->domain, 2);
+		put_bytes(o, "counters", counters);
+		return;
+	}
+	out_field(o, "yld_count", s->yld_count, 4);
+	out_field(o, "array_exp", s->array_exp, 4);
+	out_field(o, "sched_count", s->sched_count, 4);
+	out_field(o, "sched_goidle", s->sched_goidle, 4);
+	out_field(o, "ttwu_count", s->ttwu_count, 4);
+	out_field(o, "ttwu_local", s->ttwu_local, 4);
+	out_field(o, "rq_cpu_time", s->rq_cpu_time, 8);
+	out_field(o, "run_delay", s->run_delay, 8);
+	out_field(o, "pcount", s->pcount, 8);
+}
+
+/* ---- simpleperf's ------------------------------------------------------------------------------------------------ */
+
+static void put_chain(struct out *o, const struct perfev_simpleperf_callchain *chain)
+{
+	out_field(o, "pid", chain->pid, 4);
+	out_field(o, "tid", chain->tid, 4);
+	out_field(o, "chain_type", chain->type, 8);
+	out_field(o, "time", chain->time, 8);
+	out_name(o, "ips");
+	out_words(o, chain->ips);
+	out_name(o, "sps");
+	out_words(o, chain->sps);
+}
+
+static void put_unwinding(struct out *o, const struct perfev_simpleperf_unwinding *u)
+{
+	out_field(o, "time", u->time, 8);
+	out_field(o, "used_time", u->used_time, 8);
+	out_field(o, "error_code", u->error_code, 8);
+	out_field(o, "error_addr", u->error_addr, 8);
+	out_field(o, "stack_end", u->stack_end, 8);
+	put_bytes(o, "bytes", u->bytes);
+}
+
+static void put_simpleperf(struct out *o, const struct perfev_user *user)
+{
+	switch (user->type) {
+	case PERFEV_RECORD_SIMPLEPERF_KERNEL_SYMBOL:
+	case PERFEV_RECORD_SIMPLEPERF_SPLIT:
+	case PERFEV_RECORD_SIMPLEPERF_TRACING_DATA:
+		put_bytes(o, "bytes", user->as.bytes);
+		break;
+	case PERFEV_RECORD_SIMPLEPERF_DSO:
+		out_field(o, "dso_type", user->as.dso.type, 8);
+		out_field(o, "dso_id", user->as.dso.id, 8);
+		out_field(o, "min_vaddr", user->as.dso.min_vaddr, 8);
+		put_text(o, "name", user->as.dso.name);
+		break;
+	case PERFEV_RECORD_SIMPLEPERF_SYMBOL:
+		out_field(o, "addr", user->as.symbol.addr, 8);
+		out_field(o, "len", user->as.symbol.len, 8);
+		out_field(o, "dso_id", user->as.symbol.dso_id, 8);
+		put_text(o, "name", user->as.symbol.name);
+		break;
+	case PERFEV_RECORD_SIMPLEPERF_EVENT_ID:
+		put_words(o, "pairs", user->as.event_id.words);
+		break;
+	case PERFEV_RECORD_SIMPLEPERF_CALLCHAIN:
+		put_chain(o, &user->as.callchain);
+		break;
+	case PERFEV_RECORD_SIMPLEPERF_UNWINDING_RESULT:
+		put_unwinding(o, &user->as.unwinding);
+		break;
+	case PERFEV_RECORD_SIMPLEPERF_DEBUG:
+		out_field(o, "time", user->as.debug.time, 8);
+		put_text(o, "text", user->as.debug.text);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- any ---------------------------------------------------------------------------------------------------------- */
+
+static void put_fields(struct out *o, const struct perfev_user *user)
+{
+	switch (user->type) {
+	case PERFEV_RECORD_HEADER_ATTR:
+		put_attr(o, &user->as.header_attr);
+		break;
+	case PERFEV_RECORD_HEADER_EVENT_TYPE:
+		out_field(o, "event_id", user->as.header_event_type.event_id, 8);
+		put_text(o, "name", user->as.header_event_type.name);
+		break;
+	case PERFEV_RECORD_HEADER_TRACING_DATA:
+		out_field(o, "bytes", user->as.header_tracing.size, 4);
+		break;
+	case PERFEV_RECORD_HEADER_BUILD_ID:
+		put_build_id(o, &user->as.build_id);
+		break;
+	case PERFEV_RECORD_ID_INDEX:
+		put_id_index(o, &user->as.id_index);
+		break;
+	case PERFEV_RECORD_AUXTRACE_INFO:
+		put_auxtrace_info(o, &user->as.auxtrace_info);
+		break;
+	case PERFEV_RECORD_AUXTRACE:
+		put_auxtrace(o, &user->as.auxtrace);
+		break;
+	case PERFEV_RECORD_AUXTRACE_ERROR:
+		put_auxtrace_error(o, &user->as.auxtrace_error);
+		break;
+	case PERFEV_RECORD_THREAD_MAP:
+		put_thread_map(o, &user->as.thread_map);
+		break;
+	case PERFEV_RECORD_CPU_MAP:
+		put_cpu_map(o, &user->as.cpu_map);
+		break;
+	case PERFEV_RECORD_STAT_CONFIG:
+		put_stat_config(o, &user->as.stat_config);
+		break;
+	case PERFEV_RECORD_STAT:
+		put_stat(o, &user->as.stat);
+		break;
+	case PERFEV_RECORD_STAT_ROUND:
+		out_field(o, "round", user->as.stat_round.type, 8);
+		out_field(o, "time", user->as.stat_round.time_ns, 8);
+		break;
+	case PERFEV_RECORD_EVENT_UPDATE:
+		put_update(o, &user->as.event_update);
+		break;
+	case PERFEV_RECORD_TIME_CONV:
+		put_time_conv(o, &user->as.time_conv);
+		break;
+	case PERFEV_RECORD_HEADER_FEATURE:
+		put_feature(o, &user->as.header_feature);
+		break;
+	case PERFEV_RECORD_COMPRESSED:
+	case PERFEV_RECORD_COMPRESSED2:
+		out_field(o, "bytes", user->as.compressed.data.size, 8);
+		break;
+	case PERFEV_RECORD_BPF_METADATA:
+		put_bpf_metadata(o, &user->as.bpf_metadata);
+		break;
+	case PERFEV_RECORD_SCHEDSTAT_CPU:
+	case PERFEV_RECORD_SCHEDSTAT_DOMAIN:
+		put_schedstat(o, &user->as.schedstat, user->type == PERFEV_RECORD_SCHEDSTAT_DOMAIN);
+		break;
+	default:
+		put_simpleperf(o, user);
+		break;
+	}
+}
+
+static int write_user(struct out *o, const struct perfev_record *record, struct perfev_error *err)
+{
+	const char *name = perfev_record_name(record->type);
+	struct perfev_user user;
+	int r = perfev_user_decode(&user, record, err);
+
+	if (r < 0)
+		return r;
+	if (o->json) {
+		out_open(o);
+		if (name)
+			put_text(o, "type", name);
+		else
+			out_field(o, "type", record->type, 4);
+	} else {
+		name ? out_put(o, "%s", name) : out_put(o, "%" PRIu32, record->type);
+	}
+	out_field(o, "misc", record->misc, 2);
+	put_fields(o, &user);
+	if (o->json)
+		out_close(o);
+	return out_end(o);
+}
+
+int perfev_user_format(char *ret, size_t size, const struct perfev_record *record, struct perfev_error *err)
+{
+	struct out o = {.to = ret, .size = size};
+
+	return write_user(&o, record, err);
+}
+
+int perfev_user_to_json(char *ret, size_t size, const struct perfev_record *record, struct perfev_error *err)
+{
+	struct out o = {.to = ret, .size = size, .json = true};
+
+	return write_user(&o, record, err);
+}
