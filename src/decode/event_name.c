@@ -251,7 +251,7 @@ void event_name_format(char *ret, size_t size, const struct perf_event_attr *att
 	else if (attr->type == PERF_TYPE_TRACEPOINT)
 		snprintf(ret, size, "tracepoint %llu", (unsigned long long)attr->config);
 	else
-		snprintf(ret, size, "unknown attr type: %u", attr->type);
+		snprintf(ret, size, "%u:0x%llx", attr->type, (unsigned long long)attr->config);
 }
 
 /* perf says who is counted when somebody is left out, and of guests also when they are not. */

@@ -22,7 +22,7 @@ int event_name_find(const char *name, size_t size, uint32_t *type, uint64_t *con
 /* The names with a type and config of their own, not cache events: for lists. */
 const struct event_name *event_names(size_t *count);
 
-/* event_name_format() - the name of an event of these numbers; "raw 0x1c2" and the like for others, as perf has them.
+/* event_name_format() - the name of an event of these numbers; "raw 0x1c2" and the like for others.
  * Fills @ret, of @size bytes. */
 void event_name_format(char *ret, size_t size, const struct perf_event_attr *attr);
 

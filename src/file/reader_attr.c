@@ -15,6 +15,7 @@
 #include "decode/layout.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define EVENTS_MAX 65536
@@ -134,7 +135,10 @@ static int make_event(struct reader_event **ret, const unsigned char *attr, size
 	if (!event)
 		return -ENOMEM;
 	attr_from_bytes(&event->attr, attr, attr_size, swapped);
-	event_name_format(name, sizeof(name), &event->attr);
+	if (event->attr.type > PERF_TYPE_BREAKPOINT) /* of a PMU of that machine: as perf has it */
+		snprintf(name, sizeof(name), "unknown attr type: %u", event->attr.type);
+	else
+		event_name_format(name, sizeof(name), &event->attr);
 	used = strlen(name);
 	if (event->attr.type != PERF_TYPE_TRACEPOINT && event->attr.type <= PERF_TYPE_BREAKPOINT)
 		event_name_modifiers(name + used, sizeof(name) - used, &event->attr);

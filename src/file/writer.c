@@ -169,7 +169,6 @@ static int build_head(struct perfev_writer *writer, struct buffer *head)
 	fill_header(writer, head->data, 0);
 	if (writer_put_early(writer, head) < 0)
 		return -ENOMEM;
-	writer->early_offset = load_u64(head->data + EARLY_PLACE, false);
 	writer->data_offset = head->size;
 	store_u64(head->data + 40, writer->data_offset);
 	return 0;
@@ -331,10 +330,29 @@ static int put_traces(struct perfev_writer *writer)
 		       : 0;
 }
 
+/* In this order: whatever ends us, what is said is true. Sections count from the moment when the size of the records
+ * is not 0, and until then those in front of the records do. */
+static int complete_header(struct perfev_writer *writer, uint64_t data_size, bool with_sections)
+{
+	const struct {
+		size_t at, size;
+	} parts[] = {{72, 32}, {48, 8}, {EARLY_PLACE, 16}};
+	size_t count = with_sections ? 3 : 2, i;
+	unsigned char header[HEADER_SIZE];
+	int r = 0;
+
+	fill_header(writer, header, data_size);
+	for (i = 0; r == 0 && i < count; i++) {
+		struct perfev_bytes piece = {header + parts[i].at, parts[i].size};
+
+		r = output_rewrite(&writer->output, parts[i].at, piece);
+	}
+	return r;
+}
+
 static int finish_file(struct perfev_writer *writer)
 {
 	uint64_t data_size = writer->output.offset - writer->data_offset;
-	unsigned char header[HEADER_SIZE];
 	struct buffer tail = {NULL, 0, 0, 0};
 	struct perfev_bytes piece;
 	int r = put_traces(writer), rewritten;
@@ -352,14 +370,7 @@ static int finish_file(struct perfev_writer *writer)
 	buffer_free(&tail);
 	for (i = 0; r < 0 && i < PERFEV_FEATURE_COUNT; i++)
 		writer->features[i].set = false; /* no room for them: the records count more */
-	fill_header(writer, header, data_size);
-	if (r < 0 && writer->early_offset) { /* those in front of them are still there */
-		store_u64(header + EARLY_PLACE, writer->early_offset);
-		store_u64(header + EARLY_PLACE + 8, writer->data_offset - writer->early_offset);
-	}
-	piece.data = header;
-	piece.size = sizeof(header);
-	rewritten = output_rewrite(&writer->output, 0, piece);
+	rewritten = complete_header(writer, data_size, r == 0); /* else those in front of the records are still there */
 	return r < 0 ? r : rewritten;
 }
 

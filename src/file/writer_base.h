@@ -42,7 +42,6 @@ struct perfev_writer {
 	size_t piece_count;
 	struct writer_pack pack;
 	enum perfev_sync sync;
-	uint64_t early_offset; /* of the table of sections in front of the records; 0: there is none */
 	unsigned char round[8]; /* a FINISHED_ROUND record */
 	struct buffer traces;	/* of each AUXTRACE record: where it is, and its size */
 	struct {

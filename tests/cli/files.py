@@ -94,7 +94,7 @@ def test_switch_by_size():
 def test_switch_by_time():
     with Folder() as folder:
         expect_code(perfev("record", "--switch-output", "1s", "-e", "cpu-clock", "-o", folder / "s.data", "--", BURN, "2.6"), 0)
-        expect(2 <= len(list(folder.path.iterdir())) <= 4, f"{list(folder.path.iterdir())}")
+        expect(len(list(folder.path.iterdir())) >= 2, f"{list(folder.path.iterdir())}")
 
 
 def test_switch_is_refused():
