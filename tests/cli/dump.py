@@ -165,7 +165,7 @@ def packets_of(path, *options):
         match = re.fullmatch(r" {10}0x([0-9a-f]{8,}) ((?: [0-9a-f]{2})*)(?: \.\.\.)? +(\S.*)", line)
         if match:
             found[-1].append((int(match[1], 16), match[2].replace(" ", ""), match[3]))
-        elif line.startswith(" " * 10):
+        elif found and line.startswith(" " * 10):
             found[-1].append(line.strip())
     return found
 
@@ -225,7 +225,7 @@ def test_packets_of_other_traces():
         aux_file(path, 2, [(0, 0, 0, branch[:10]), (0, 0, 10, branch[10:] + branch)])
         expect([text for _, _, text in packets_of(path)[1]] == ["from=0x401136 to=0x4010f0 predicted=1"] * 2, "branches")
         aux_file(path, 3, [(0, 0, 0, b"abc")])
-        expect(packets_of(path)[0][0][2] == "3 bytes of cs_etm, which has no decoder here", f"{packets_of(path)}")
+        expect(packets_of(path)[0][0][2] == "3 bytes of cs_etm, whose packets are not shown", f"{packets_of(path)}")
         aux_file(path, 99, [(0, 0, 0, b"abc")])
         expect("an unknown kind" in packets_of(path)[0][0][2], f"{packets_of(path)}")
 

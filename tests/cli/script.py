@@ -12,10 +12,6 @@ from cli import (BURN, PERFEV, Folder, Skip, expect, expect_code, expect_in, nee
 # Recordings of others whose text is not the same yet, and why.
 NOT_YET = {
     "quipper/perf.data.intel_pt-4.14": "perf also decodes the trace",
-    "linux-perf-data/sleep.compressed.pipe.data": "compressed records are not read",
-    "simpleperf/perf_with_arm_regs.data": "names of events without EVENT_DESC have no modifiers",
-    "simpleperf/perf_with_meta_info.data": "the same",
-    "simpleperf/perf_with_two_event_types.data": "the same",
 }
 
 # Recorded by perf here: options, command.
