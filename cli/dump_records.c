@@ -1,49 +1,79 @@
 /* SPDX-License-Identifier: MIT */
 /* perfev dump without --stats: each record, decoded and raw. */
-#include "cli.h"
+#include "pen.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define DIGITS_MORE 16 /* bytes that put_hex_zeros() writes behind its digits */
 #define TEXT_ROOM (1 << 20) /* a record has 64 KiB, and of nothing in it has a byte more than 12 characters */
 
 /* ---- records ------------------------------------------------------------------------------------------------ */
 
-static void put_raw(FILE *out, const struct perfev_record *record)
+static void put_raw(struct pen *pen, const struct perfev_record *record)
 {
 	const unsigned char *at = record->data;
 	uint32_t i;
 
-	for (i = 0; i < record->size; i++) {
-		if (i % 32 == 0)
-			fprintf(out, "%s        %04x:", i ? "\n" : "", i);
-		fprintf(out, i % 8 == 0 ? "  %02x" : " %02x", at[i]);
+	for (i = 0; i < record->size; i += 32) {
+		char *to = pen_room(pen, 256);
+
+		memset(to, ' ', 8);
+		to = put_hex_zeros(to + 8, i, 4);
+		*to++ = ':';
+		to = put_bytes(to, at + i, record->size - i < 32 ? record->size - i : 32);
+		*to++ = '\n';
+		pen_end(pen, to);
 	}
-	fputc('\n', out);
+	if (!record->size)
+		pen_char(pen, '\n');
 }
 
 static void decode(const struct perfev_record *record, const struct perfev_layout *layout, char *text,
 		   struct perfev_error *err)
 {
 	const char *name = perfev_record_name(record->type);
-	int r = record->flags & PERFEV_RECORD_BROKEN ? -1 : perfev_user_format(text, TEXT_ROOM, record, err);
+	int r = -ENOTSUP;
 
-	if (record->flags & PERFEV_RECORD_BROKEN)
+	if (record->flags & PERFEV_RECORD_BROKEN) {
 		snprintf(err->text, sizeof(err->text), "a size that cannot be");
-	else if (r == -ENOTSUP)
+		r = -EINVAL;
+	} else if (record->type >= PERFEV_RECORD_USER_FIRST) {
+		r = perfev_user_format(text, TEXT_ROOM, record, err);
+	}
+	if (r == -ENOTSUP)
 		r = perfev_record_format(text, TEXT_ROOM, record, layout, err);
 	if (r < 0)
 		snprintf(text, TEXT_ROOM, "%s misc=0x%x: %s", name ? name : "record", record->misc, err->text);
 }
 
-static void put_text(const struct perfev_record *record, const char *text)
+/* Controls that are letters of UTF-8 would steer a terminal too. */
+static void put_line(struct pen *pen, const char *text)
 {
-	printf("0x%08" PRIx64 " %5" PRIu32 "  ", record->offset, record->size);
-	text_name(stdout, text);
-	fputc('\n', stdout);
-	put_raw(stdout, record);
+	if (!strstr(text, "\xc2")) {
+		pen_text(pen, text);
+	} else {
+		pen_flush(pen);
+		text_name(pen->out, text);
+	}
+	pen_char(pen, '\n');
+}
+
+static void put_text(struct pen *pen, const struct perfev_record *record, const char *text)
+{
+	char *to = pen_room(pen, 256);
+
+	memcpy(to, "0x", 2);
+	to = record->offset >> 32 ? put_hex(to + 2, record->offset, 0) : put_hex_zeros(to + 2, record->offset, 8);
+	*to++ = ' ';
+	to = put_number(to, record->size, 5);
+	*to++ = ' ';
+	*to++ = ' ';
+	pen_end(pen, to);
+	put_line(pen, text);
+	put_raw(pen, record);
 }
 
 /* Its fields; null of what is damaged, and of types that are not known. */
@@ -74,45 +104,73 @@ static void put_json(const struct perfev_record *record, const struct perfev_lay
 	fputs(",\"record\":", stdout);
 	put_object(record, layout, text);
 	fputs(",\"raw\":\"", stdout);
-	for (i = 0; i < record->size; i++)
-		printf("%02x", at[i]);
+	for (i = 0; i < record->size; i += 32) {
+		char raw[64 + DIGITS_MORE];
+		uint32_t n = record->size - i < 32 ? record->size - i : 32, k;
+
+		for (k = 0; k < n; k++)
+			put_hex_zeros(raw + 2 * k, at[i + k], 2);
+		fwrite(raw, 1, 2 * (size_t)n, stdout);
+	}
 	fputc('"', stdout);
 	trace_json(trace, record, layout);
 	fputc('}', stdout);
 }
 
-int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err)
+/* Whether trace_text() may print something below the record. */
+static bool has_trace(const struct perfev_record *record, const struct perfev_layout *layout)
 {
-	char *text = malloc(TEXT_ROOM);
-	struct trace *trace = trace_new(packets);
+	return record->type == PERFEV_RECORD_AUXTRACE || record->type == PERFEV_RECORD_AUXTRACE_INFO ||
+	       (record->type == PERF_RECORD_SAMPLE && layout &&
+		(perfev_layout_attr(layout)->sample_type & PERF_SAMPLE_AUX));
+}
+
+static int dump_all(struct perfev_reader *reader, bool json, struct pen *pen, char *text, struct trace *trace,
+		    struct perfev_error *err)
+{
 	struct perfev_record record;
+	struct perfev_error why;
 	uint64_t n = 0;
 	int r = 0;
 
-	if (!text || !trace) {
-		free(text);
-		trace_free(trace);
-		return -1;
-	}
-	if (json)
-		fputs("{\"records\":[", stdout);
-	while (!ferror(stdout) && (r = perfev_reader_next(reader, &record, err)) > 0) {
-		struct perfev_error why;
+	while (!pen->failed && !ferror(stdout) && (r = perfev_reader_next(reader, &record, err)) > 0) {
 		const struct perfev_layout *layout = perfev_reader_layout(reader, &record);
 
 		decode(&record, layout, text, &why);
 		if (json) {
 			put_json(&record, layout, text, n == 0, trace);
 		} else {
-			put_text(&record, text);
+			put_text(pen, &record, text);
+			if (has_trace(&record, layout))
+				pen_flush(pen);
 			trace_text(trace, &record, layout);
 		}
 		if ((++n & 0xfff) == 0)
 			perfev_reader_release(reader);
 	}
-	if (json)
-		fputs("\n]}\n", stdout);
+	pen_flush(pen);
+	return r;
+}
+
+int dump_records(struct perfev_reader *reader, bool json, uint64_t packets, struct perfev_error *err)
+{
+	char *text = malloc(TEXT_ROOM);
+	struct pen *pen = malloc(sizeof(*pen));
+	struct trace *trace = trace_new(packets);
+	int r = -1;
+
+	if (text && trace && pen) {
+		pen->out = stdout;
+		pen->used = 0;
+		pen->failed = false;
+		if (json)
+			fputs("{\"records\":[", stdout);
+		r = dump_all(reader, json, pen, text, trace, err);
+		if (json)
+			fputs("\n]}\n", stdout);
+	}
 	trace_free(trace);
+	free(pen);
 	free(text);
 	return r;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text in large pieces: perfev script prints hundreds of megabytes, which printf() is too slow for. */
-#include "script.h"
+/* Text in large pieces, and the numbers in it. */
+#include "pen.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -91,6 +91,30 @@ char *put_hex(char *to, uint64_t number, int width)
 	put_hex8(to, (uint32_t)(number >> 32));
 	put_hex8(to + 8, (uint32_t)number);
 	return to + digits;
+}
+
+char *put_hex_zeros(char *to, uint64_t number, int digits)
+{
+	number <<= 64 - 4 * digits;
+	put_hex8(to, (uint32_t)(number >> 32));
+	put_hex8(to + 8, (uint32_t)number);
+	return to + digits;
+}
+
+char *put_bytes(char *to, const unsigned char *bytes, size_t size)
+{
+	static const char digits[] = "0123456789abcdef";
+	size_t i;
+
+	for (i = 0; i < size; i++) {
+		if (i % 8 == 0)
+			*to++ = ' ';
+		to[0] = ' ';
+		to[1] = digits[bytes[i] >> 4];
+		to[2] = digits[bytes[i] & 15];
+		to += 3;
+	}
+	return to;
 }
 
 #define TEN_ROW(a) #a "0" #a "1" #a "2" #a "3" #a "4" #a "5" #a "6" #a "7" #a "8" #a "9"

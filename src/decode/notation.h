@@ -24,6 +24,8 @@ struct out {
 
 void out_char(struct out *o, char c);
 void out_put(struct out *o, const char *format, ...) PERFEV_PRINTF(2, 3);
+void out_decimal(struct out *o, uint64_t number);
+void out_hex(struct out *o, uint64_t number);
 /* out_name() - the name of what is written next, and what parts it from what stands before */
 void out_name(struct out *o, const char *name);
 /* out_field() - a name and a number of @width bytes */

@@ -9,6 +9,7 @@
  */
 #include "json.h"
 
+#include "base/digits.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -16,16 +17,22 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Numbers of these names are addresses or sets of bits. */
-static bool is_hex(const char *name)
+/* Numbers of these names are addresses or sets of bits; by how long they are. */
+static bool is_hex(const char *name, size_t size)
 {
-	static const char *const names[] = {"addr",	"ip",	     "len",	"pgoff",    "misc",  "from",
-					    "to",	"phys_addr", "data_src", "flags",   "prot",  "transaction",
-					    "cookie",	"hw_id",     "weight",	"aux_offset", "weight_struct"};
+	static const char *const names[][4] = {
+		[2] = {"ip", "to"},	       [3] = {"len"},
+		[4] = {"addr", "misc", "from", "prot"}, [5] = {"pgoff", "flags", "hw_id"},
+		[6] = {"cookie", "weight"},    [8] = {"data_src"},
+		[9] = {"phys_addr"},	       [10] = {"aux_offset"},
+		[11] = {"transaction"},	       [13] = {"weight_struct"},
+	};
 	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(name, names[i]))
+	if (size >= sizeof(names) / sizeof(names[0]))
+		return false;
+	for (i = 0; i < 4 && names[size][i]; i++)
+		if (!memcmp(name, names[size][i], size))
 			return true;
 	return false;
 }
@@ -37,37 +44,83 @@ void out_char(struct out *o, char c)
 	o->at++;
 }
 
+static void out_text(struct out *o, const char *text, size_t size)
+{
+	size_t room = o->at + 1 < o->size ? o->size - 1 - o->at : 0;
+
+	if (room)
+		memcpy(o->to + o->at, text, size < room ? size : room);
+	o->at += size;
+}
+
 void out_put(struct out *o, const char *format, ...)
 {
 	char text[128];
 	va_list args;
-	int n, i;
+	int n;
 
 	va_start(args, format);
 	n = vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	for (i = 0; i < n; i++)
-		out_char(o, text[i]);
+	if (n > 0)
+		out_text(o, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
-void out_name(struct out *o, const char *name)
+/* Where there is room for a number, which is most often so, it needs no copy. */
+void out_hex(struct out *o, uint64_t number)
+{
+	char text[DIGITS_ROOM];
+
+	if (o->size > DIGITS_ROOM && o->at < o->size - DIGITS_ROOM)
+		o->at = (size_t)(digits_hex(o->to + o->at, number) - o->to);
+	else
+		out_text(o, text, (size_t)(digits_hex(text, number) - text));
+}
+
+void out_decimal(struct out *o, uint64_t number)
+{
+	char text[DIGITS_ROOM];
+
+	if (o->size > DIGITS_ROOM && o->at < o->size - DIGITS_ROOM)
+		o->at = (size_t)(digits_decimal(o->to + o->at, number) - o->to);
+	else
+		out_text(o, text, (size_t)(digits_decimal(text, number) - text));
+}
+
+static void put_name(struct out *o, const char *name, size_t size)
 {
 	if (!o->depth && !o->json)
 		out_char(o, ' ');
 	else if (o->more)
 		out_char(o, ',');
 	o->more = true;
-	out_put(o, o->json ? "\"%s\":" : "%s=", name);
+	if (o->json)
+		out_char(o, '"');
+	out_text(o, name, size);
+	if (o->json)
+		out_char(o, '"');
+	out_char(o, o->json ? ':' : '=');
+}
+
+void out_name(struct out *o, const char *name)
+{
+	put_name(o, name, strlen(name));
 }
 
 void out_field(struct out *o, const char *name, uint64_t value, unsigned width)
 {
-	bool hex = is_hex(name) && !(o->json && width < 8), quotes = o->json && (hex || value > JSON_EXACT);
+	size_t size = strlen(name);
+	bool hex = is_hex(name, size) && !(o->json && width < 8), quotes = o->json && (hex || value > JSON_EXACT);
 
-	out_name(o, name);
+	put_name(o, name, size);
 	if (quotes)
 		out_char(o, '"');
-	out_put(o, hex ? "0x%" PRIx64 : "%" PRIu64, value);
+	if (hex) {
+		out_text(o, "0x", 2);
+		out_hex(o, value);
+	} else {
+		out_decimal(o, value);
+	}
 	if (quotes)
 		out_char(o, '"');
 }
@@ -75,10 +128,13 @@ void out_field(struct out *o, const char *name, uint64_t value, unsigned width)
 static void hex_bytes(struct out *o, const void *bytes, size_t size)
 {
 	const unsigned char *at = bytes;
+	char text[2];
 	size_t i;
 
-	for (i = 0; i < size; i++)
-		out_put(o, "%02x", at[i]);
+	for (i = 0; i < size; i++) {
+		digits_byte(text, at[i]);
+		out_text(o, text, 2);
+	}
 }
 
 void out_string(struct out *o, const char *text)
@@ -105,9 +161,13 @@ void out_string(struct out *o, const char *text)
 
 void out_bytes(struct out *o, struct perfev_bytes bytes)
 {
-	out_put(o, o->json ? "\"" : "hex:");
+	if (o->json)
+		out_char(o, '"');
+	else
+		out_text(o, "hex:", 4);
 	hex_bytes(o, bytes.data, bytes.size);
-	out_put(o, o->json ? "\"" : "");
+	if (o->json)
+		out_char(o, '"');
 }
 
 void out_words(struct out *o, struct perfev_u64s words)
@@ -115,8 +175,16 @@ void out_words(struct out *o, struct perfev_u64s words)
 	uint32_t i;
 
 	out_char(o, '[');
-	for (i = 0; i < words.count; i++)
-		out_put(o, o->json ? "%s\"0x%" PRIx64 "\"" : "%s0x%" PRIx64, i ? "," : "", perfev_u64s_at(words, i));
+	for (i = 0; i < words.count; i++) {
+		if (i)
+			out_char(o, ',');
+		if (o->json)
+			out_char(o, '"');
+		out_text(o, "0x", 2);
+		out_hex(o, perfev_u64s_at(words, i));
+		if (o->json)
+			out_char(o, '"');
+	}
 	out_char(o, ']');
 }
 

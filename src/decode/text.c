@@ -111,7 +111,9 @@ static void put_task(struct out *o, uint32_t pid, uint32_t tid)
 		return;
 	}
 	out_name(o, "tid");
-	out_put(o, "%" PRIu32 "/%" PRIu32, pid, tid);
+	out_decimal(o, pid);
+	out_char(o, '/');
+	out_decimal(o, tid);
 }
 
 /* ---- samples --------------------------------------------------------------------------------------------------- */
