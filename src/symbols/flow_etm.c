@@ -4,8 +4,8 @@
  * source is a CPU, by the id that AUXTRACE_INFO gives it), and gives the ranges of instructions that ran, exceptions,
  * times. The last instruction of a range is a branch, and the next range is where it went.
  *
- * OpenCSD 1.3.3 does not survive packets that take back more than there is, as a damaged trace has them. So each frame goes
- * to a second tree first, which only splits it into packets: a packet that cannot be is a gap, and OpenCSD begins anew behind it.
+ * OpenCSD 1.3.3 does not survive packets that take back or confirm more than there is, or exceptions without their addresses,
+ * as a damaged trace has them. So each frame goes to a second tree first, which only splits it into packets: a packet that cannot be is a gap, and OpenCSD begins anew behind it.
  *
  * OpenCSD calls back for each element. It is told to wait after one that gave a branch, so that the queue never holds more
  * than those of one element, and goes on when it is flushed.
@@ -32,6 +32,7 @@ struct source {
 	uint64_t time, instructions;
 	bool on, kernel;
 	uint32_t depth, open; /* of speculation: how deep it may be; branches that may still be taken back, at least */
+	bool incomplete;      /* an exception, whose address comes next */
 	bool damaged;	      /* a packet was not possible */
 };
 
@@ -76,25 +77,62 @@ static bool next_unit(const struct perfev_u64s *words, uint32_t *at, struct unit
 	return true;
 }
 
+/* A number of 7 bits a byte, the lowest first; the last byte has no bit 7. */
+static uint32_t number_at(const uint8_t *bytes, uint32_t size, uint32_t *at)
+{
+	uint32_t value = 0, shift = 0;
+
+	while (*at < size) {
+		uint8_t byte = bytes[(*at)++];
+
+		value |= shift < 32 ? (uint32_t)(byte & 0x7f) << shift : 0;
+		shift += 7;
+		if (!(byte & 0x80))
+			break;
+	}
+	return value;
+}
+
+/* How many branches may be taken back where tracing goes on: the third of the numbers whose presence bits tell. */
+static uint32_t depth_told(const uint8_t *bytes, uint32_t size)
+{
+	uint32_t at = 1, has = number_at(bytes, size, &at), value = 0;
+	unsigned bit;
+
+	for (bit = 0; bit <= 2; bit++) {
+		value = 0;
+		if (has >> bit & 1)
+			value = number_at(bytes, size, &at);
+	}
+	return value;
+}
+
 /* Whether a packet is possible behind those before it. */
-static int check_packet(const void *context, int op, uint32_t index, const void *packet)
+static void check_packet(const void *context, int op, uint32_t index, const void *packet, uint32_t size, const uint8_t *bytes)
 {
 	struct source *source = (struct source *)(uintptr_t)context;
 	int type;
 
 	(void)index;
 	if (op != OCSD_OPERATION_DATA || !packet)
-		return OCSD_ANSWER_GO;
+		return;
 	memcpy(&type, packet, sizeof(type));
+	if (source->incomplete) {
+		source->incomplete = type == OCSD_CONTEXT_PACKET;
+		source->damaged |= type != OCSD_CONTEXT_PACKET && (type < OCSD_ADDRESSES || type > OCSD_LAST_ADDRESS);
+	}
 	if (type >= OCSD_COMMIT && type <= OCSD_LAST_CANCEL) {
 		source->damaged |= !source->open;
 		source->open = type == OCSD_COMMIT || !source->open ? source->open : source->open - 1;
 	} else if (type == OCSD_EXCEPTION_PACKET || (type >= OCSD_ATOMS && type <= OCSD_LAST_ATOMS)) {
 		source->open += source->open < source->depth;
+		source->incomplete = type == OCSD_EXCEPTION_PACKET;
+		/* two bits say what the address means; 0 that there is none */
+		source->damaged |= source->incomplete && (size < 2 || !(bytes[1] & 0x41));
 	} else if (type == OCSD_TRACE_INFO) {
-		source->open = 0;
+		source->open = depth_told(bytes, size);
+		source->damaged |= source->open > source->depth;
 	}
-	return OCSD_ANSWER_GO;
 }
 
 static int add_unit(struct etm *etm, const struct unit *unit)
@@ -110,7 +148,7 @@ static int add_unit(struct etm *etm, const struct unit *unit)
 	unsigned char id = 0;
 
 	struct source *source = &etm->sources[config.traceidr];
-	ocsd_sink *check = check_packet;
+	ocsd_monitor *check = check_packet;
 	void *callback;
 	int r;
 
@@ -119,7 +157,7 @@ static int add_unit(struct etm *etm, const struct unit *unit)
 	memcpy(&callback, &check, sizeof(callback));
 	r = etm->ocsd.add_decoder(etm->packets, "ETMV4I", OCSD_PACKETS_ONLY, &config, &id);
 	if (r == 0)
-		r = etm->ocsd.attach(etm->packets, id, OCSD_PACKET_SINK, callback, source);
+		r = etm->ocsd.attach(etm->packets, id, OCSD_PACKET_MONITOR, callback, source);
 	return r == 0 ? etm->ocsd.add_decoder(etm->tree, "ETMV4I", OCSD_FULL_DECODER, &config, &id) : r;
 }
 
@@ -188,8 +226,7 @@ static void etm_free(struct perfev_flow *flow)
 	if (!etm)
 		return;
 	destroy(etm);
-	if (etm->ocsd.handle)
-		dlclose(etm->ocsd.handle);
+	/* the library stays loaded: what it has for all its decoders it never gives back */
 	free(etm);
 }
 
@@ -343,17 +380,9 @@ static uint32_t read_code(const void *context, uint64_t address, int space, uint
 
 /* ---- steps ----------------------------------------------------------------------------------------------------------------- */
 
-static int etm_begin(struct perfev_flow *flow, struct perfev_error *err)
+/* The trees of a flow, which serve all its traces: OpenCSD 1.3.3 does not free all of one. */
+static int make_trees(struct perfev_flow *flow, struct etm *etm, struct perfev_error *err)
 {
-	struct etm *etm = flow->state;
-	size_t i;
-
-	destroy(etm);
-	memset(etm->sources, 0, sizeof(etm->sources));
-	for (i = 0; i < SOURCES; i++)
-		etm->sources[i].cpu = -1;
-	etm->at = 0;
-	etm->waits = etm->told_end = false;
 	etm->tree = etm->ocsd.create(OCSD_FORMATTED, OCSD_FRAMES_ALIGNED);
 	etm->packets = etm->ocsd.create(OCSD_FORMATTED, OCSD_FRAMES_ALIGNED);
 	if (!etm->tree || !etm->packets)
@@ -364,6 +393,43 @@ static int etm_begin(struct perfev_flow *flow, struct perfev_error *err)
 	if (etm->ocsd.set_take(etm->tree, take, flow) != 0 ||
 	    etm->ocsd.add_reader(etm->tree, 0, UINT64_MAX, OCSD_ANY_SPACE, read_code, flow) != 0)
 		return error_memory(err);
+	return 0;
+}
+
+static void reset(struct etm *etm)
+{
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++) {
+		struct source *source = &etm->sources[i];
+
+		source->pending.is = source->on = source->damaged = source->incomplete = false;
+		source->open = 0;
+	}
+	etm->ocsd.process(etm->tree, OCSD_OPERATION_RESET, 0, 0, NULL, NULL);
+	etm->ocsd.process(etm->packets, OCSD_OPERATION_RESET, 0, 0, NULL, NULL);
+	etm->waits = false;
+}
+
+static int etm_begin(struct perfev_flow *flow, struct perfev_error *err)
+{
+	struct etm *etm = flow->state;
+	size_t i;
+	int r;
+
+	for (i = 0; i < SOURCES && !etm->tree; i++)
+		etm->sources[i].cpu = -1;
+	r = etm->tree ? 0 : make_trees(flow, etm, err);
+	if (r < 0) {
+		destroy(etm);
+		return r;
+	}
+	reset(etm);
+	for (i = 0; i < SOURCES; i++)
+		etm->sources[i].time = etm->sources[i].instructions = 0;
+	flow->head = flow->tail = 0; /* what a reset may tell is of the trace before */
+	etm->at = 0;
+	etm->told_end = false;
 	flow->ended = false;
 	return 0;
 }
@@ -376,18 +442,9 @@ static bool waits(int answer)
 /* What OpenCSD gives up is a gap; it begins anew behind it. */
 static void give_up(struct perfev_flow *flow, struct etm *etm)
 {
-	size_t i;
-
 	put_gap(flow, 0, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged");
-	for (i = 0; i < SOURCES; i++) {
-		etm->sources[i].pending.is = false;
-		etm->sources[i].on = etm->sources[i].damaged = false;
-		etm->sources[i].open = 0;
-	}
-	etm->ocsd.process(etm->tree, OCSD_OPERATION_RESET, 0, 0, NULL, NULL);
-	etm->ocsd.process(etm->packets, OCSD_OPERATION_RESET, 0, 0, NULL, NULL);
+	reset(etm);
 	etm->at = (etm->at / FRAME + 1) * FRAME;
-	etm->waits = false;
 }
 
 /* A frame as packets: false when one of them cannot be. */
@@ -424,6 +481,17 @@ static void step_data(struct perfev_flow *flow, struct etm *etm)
 		give_up(flow, etm);
 }
 
+/* Whether the trace ends in the middle of what only goes together. */
+static bool is_incomplete(const struct etm *etm)
+{
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++)
+		if (etm->sources[i].incomplete)
+			return true;
+	return false;
+}
+
 static void etm_step(struct perfev_flow *flow)
 {
 	struct etm *etm = flow->state;
@@ -439,7 +507,10 @@ static void etm_step(struct perfev_flow *flow)
 		step_data(flow, etm);
 	} else if (!etm->told_end) {
 		etm->told_end = true;
-		etm->waits = waits(etm->ocsd.process(etm->tree, OCSD_OPERATION_END, 0, 0, NULL, &used));
+		if (is_incomplete(etm))
+			reset(etm);
+		else
+			etm->waits = waits(etm->ocsd.process(etm->tree, OCSD_OPERATION_END, 0, 0, NULL, &used));
 	} else {
 		flow->ended = true;
 	}

@@ -13,7 +13,7 @@
 #define OCSD_FRAMES_ALIGNED 0x04 /* frames of 16 bytes, and nothing between */
 #define OCSD_PACKETS_ONLY  0x01
 #define OCSD_FULL_DECODER  0x02
-#define OCSD_PACKET_SINK   0
+#define OCSD_PACKET_MONITOR 1
 #define OCSD_ANY_SPACE	   0x1f
 
 enum ocsd_op { OCSD_OPERATION_DATA, OCSD_OPERATION_END, OCSD_OPERATION_FLUSH, OCSD_OPERATION_RESET };
@@ -86,11 +86,14 @@ enum ocsd_packet {
 	OCSD_CANCEL = 0x2e,
 	OCSD_LAST_CANCEL = 0x38,
 	OCSD_TRACE_INFO = 0x01,
+	OCSD_CONTEXT_PACKET = 0x80,
+	OCSD_ADDRESSES = 0x82,
+	OCSD_LAST_ADDRESS = 0x9e,
 	OCSD_ATOMS = 0xc0,
 	OCSD_LAST_ATOMS = 0xf8
 };
 
-typedef int ocsd_sink(const void *context, int op, uint32_t index, const void *packet);
+typedef void ocsd_monitor(const void *context, int op, uint32_t index, const void *packet, uint32_t size, const uint8_t *bytes);
 
 struct ocsd {
 	void *handle;

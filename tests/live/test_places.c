@@ -6,7 +6,9 @@
 
 #include <limits.h>
 #include <link.h>
+#include <signal.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 #define HITS 20
 
@@ -19,24 +21,39 @@ static struct perfev_error err;
 #endif
 static volatile long watched[2];
 
-/* Never inlined: it is called exactly as often as it says. */
+/* Of 32-bit ARM the kernel puts no probe into Thumb code; and a return probe goes back to a caller in Thumb code as if it were
+ * ARM code (test_a_return_to_thumb_code). */
 #ifdef __arm__
-__attribute__((target("arm"))) /* the kernel puts no probe into Thumb code */
+#define ARM_CODE __attribute__((target("arm")))
+#else
+#define ARM_CODE
 #endif
-__attribute__((noinline, no_sanitize("address", "undefined"))) long live_probed(long n);
+
+/* Never inlined: it is called exactly as often as it says. */
+ARM_CODE __attribute__((noinline, no_sanitize("address", "undefined"))) long live_probed(long n);
 __attribute__((noinline, no_sanitize("address", "undefined"))) long live_probed(long n)
 {
 	__asm__ volatile("" : "+r"(n) : : "memory");
 	return n + 1;
 }
 
-PLAIN static void call_it(void)
+ARM_CODE PLAIN static void call_it(void)
 {
 	long i;
 
 	for (i = 0; i < HITS; i++)
 		live_probed(i);
 }
+
+#ifdef __arm__
+__attribute__((target("thumb"))) PLAIN static void call_from_thumb(void)
+{
+	long i;
+
+	for (i = 0; i < HITS; i++)
+		live_probed(i);
+}
+#endif
 
 PLAIN static void write_it(void)
 {
@@ -133,6 +150,32 @@ static void test_probes_of_our_own(void **state)
 	assert_int_equal(count("uprobe:/proc/self/exe:live_probed:u", NULL, call_it), HITS);
 	assert_int_equal(count("uprobe:/proc/self/exe:live_probed/name=mine/", NULL, call_it), HITS);
 	assert_int_equal(count("uprobe:/proc/self/exe:live_probed", NULL, read_it), 0);
+}
+
+/* What uretprobes of 32-bit ARM kernels do to callers in Thumb code: Linux 6.1 resumes them in ARM state, where their code is
+ * no code. A kernel that does not counts as it should. */
+static void test_a_return_to_thumb_code(void **state)
+{
+#ifdef __arm__
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(count("uretprobe:/proc/self/exe:live_probed", NULL, call_it), HITS); /* or a skip */
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0)
+		_exit(count("uretprobe:/proc/self/exe:live_probed", NULL, call_from_thumb) == HITS ? 0 : 1);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		assert_int_equal(WTERMSIG(status), SIGILL);
+	else
+		assert_int_equal(WEXITSTATUS(status), 0);
+	print_message("the program %s\n", WIFSIGNALED(status) ? "was killed" : "went on");
+#else
+	(void)state;
+	SKIP("this is no 32-bit ARM, which has two kinds of code");
+#endif
 }
 
 static int find_library(struct dl_phdr_info *info, size_t size, void *context)
@@ -322,7 +365,8 @@ static void test_refused_places(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-	cmocka_unit_test(test_probes_of_our_own),   cmocka_unit_test(test_probes_of_the_library),
+	cmocka_unit_test(test_probes_of_our_own),   cmocka_unit_test(test_a_return_to_thumb_code),
+	cmocka_unit_test(test_probes_of_the_library),
 	cmocka_unit_test(test_breakpoints),	    cmocka_unit_test(test_reads_alone),
 	cmocka_unit_test(test_a_tracepoint),	    cmocka_unit_test(test_msr),
 	cmocka_unit_test(test_probes_through_tracefs), cmocka_unit_test(test_failures_leave_no_line),

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NOINLINE __attribute__((noinline, noclone))
+#define NOINLINE __attribute__((noinline))
 
 static volatile int sink;
 
