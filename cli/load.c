@@ -52,10 +52,11 @@ static int push(struct load *l, uint32_t frame)
 static int number_of(struct load *l, const struct perfev_frame *frame, uint32_t *ret,
 		     struct perfev_error *err)
 {
-	/* nameless places are called by their place in the file, as perf calls them */
+	/* nameless places are called by their place in the file, as perf calls them; where no file is, they are one */
 	bool nameless = frame->flags & PERFEV_FRAME_UNRESOLVED;
-	struct perfev_profile_frame p = {frame->symbol, frame->module,
-					 nameless ? frame->file_offset : frame->address,
+	bool nowhere = nameless && !strcmp(frame->module, "[unknown]");
+	struct perfev_profile_frame p = {nowhere ? "[unknown]" : frame->symbol, frame->module,
+					 nowhere ? 0 : nameless ? frame->file_offset : frame->address,
 					 frame->flags & PERFEV_FRAME_KERNEL ? PERFEV_KIND_KERNEL
 					 : frame->flags & PERFEV_FRAME_INLINED ? PERFEV_KIND_INLINED
 									       : PERFEV_KIND_USER,

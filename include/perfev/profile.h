@@ -89,7 +89,8 @@ struct perfev_function {
  * perfev_profile_functions() - all functions of an event, or of all events together
  * Sorted by self, then total, both falling, then by name.
  * @event: an index, or -1 for all.
- * @ret: an array of *count, to be freed with free(); strings live as long as the profile.
+ * @ret: an array of *count, to be freed with free(); strings live as long as the profile, those of nameless places
+ *	as long as the array.
  * Return: 0; -EINVAL; -ENOMEM.
  */
 PERFEV_API int perfev_profile_functions(const struct perfev_profile *profile, int event,

@@ -40,7 +40,8 @@ struct perfev_frame {
 	uint64_t file_offset; /* of the place in its file; of kernel code and what has no file, the place itself */
 	uint32_t flags;	    /* enum perfev_frame_flag */
 	uint32_t module_id; /* for perfev_symbols_module() */
-	uint32_t key;	    /* the same for the same symbol (or nameless place), counted from 0 */
+	uint32_t key;	    /* the same for the same symbol or nameless place, counted from 0; places where
+			     * nothing is mapped are one */
 	uint32_t offset;    /* bytes from the symbol's start */
 };
 

@@ -10,6 +10,7 @@
 #include "profile.h"
 
 #include "base/buffer.h"
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/hash.h"
 
@@ -77,15 +78,19 @@ static int grow_frames(struct perfev_profile *p)
 static int grow_nodes(struct perfev_profile *p)
 {
 	size_t count = p->node_slot_count ? p->node_slot_count * 2 : 1024, i, at;
-	uint32_t *slots = calloc(count, sizeof(*slots));
+	struct node_slot *slots = calloc(count, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
-	for (i = 0; i < p->node_count; i++) {
-		at = (size_t)hash_pair(p->nodes[i].parent, p->nodes[i].frame) & (count - 1);
-		while (slots[at])
+	for (i = 0; i < p->node_slot_count; i++) {
+		const struct node_slot *slot = &p->node_slots[i];
+
+		if (!slot->node)
+			continue;
+		at = (size_t)hash_pair(slot->parent, slot->frame) & (count - 1);
+		while (slots[at].node)
 			at = (at + 1) & (count - 1);
-		slots[at] = (uint32_t)i + 1;
+		slots[at] = *slot;
 	}
 	free(p->node_slots);
 	p->node_slots = slots;
@@ -175,7 +180,6 @@ int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
 			  const struct perfev_profile_frame *frame, struct perfev_error *err)
 {
 	struct frame wanted;
-	char text[24];
 	uint32_t tree;
 
 	memset(&wanted, 0, sizeof(wanted));
@@ -196,11 +200,8 @@ int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
 	wanted.address = UINT64_MAX; /* the one that stands for all in trees */
 	if (!wanted.label || find_frame(profile, &wanted, &tree) < 0)
 		return error_memory(err);
-	snprintf(text, sizeof(text), "0x%016llx", (unsigned long long)frame->address);
-	wanted.name = intern(&profile->names, text);
+	wanted.name = NULL;
 	wanted.address = frame->address;
-	if (!wanted.name)
-		return error_memory(err);
 	if (find_frame(profile, &wanted, ret) < 0)
 		return error_memory(err);
 	profile->frames[*ret].tree = tree;
@@ -217,18 +218,17 @@ static int child_of(struct perfev_profile *p, uint32_t parent, uint32_t frame, u
 	if (p->node_count * 2 >= p->node_slot_count && grow_nodes(p) < 0)
 		return -ENOMEM;
 	at = (size_t)hash_pair(parent, frame) & (p->node_slot_count - 1);
-	for (; p->node_slots[at]; at = (at + 1) & (p->node_slot_count - 1)) {
-		const struct node *n = &p->nodes[p->node_slots[at] - 1];
-
-		if (n->parent == parent && n->frame == frame) {
-			*ret = p->node_slots[at] - 1;
+	for (; p->node_slots[at].node; at = (at + 1) & (p->node_slot_count - 1))
+		if (p->node_slots[at].parent == parent && p->node_slots[at].frame == frame) {
+			*ret = p->node_slots[at].node - 1;
 			return 0;
 		}
-	}
 	*ret = (uint32_t)p->node_count;
 	if (add_node(p, parent, frame, event) < 0)
 		return -ENOMEM;
-	p->node_slots[at] = *ret + 1;
+	p->node_slots[at].parent = parent;
+	p->node_slots[at].frame = frame;
+	p->node_slots[at].node = *ret + 1;
 	return 0;
 }
 
@@ -330,6 +330,27 @@ bool perfev_profile_event_at(const struct perfev_profile *profile, size_t index,
 	return true;
 }
 
+/* Names of nameless places stand behind the functions. */
+#define ADDRESS_TEXT 19
+
+static size_t count_nameless(const struct perfev_profile *p)
+{
+	size_t n = 0, i;
+
+	for (i = 0; i < p->frame_count; i++)
+		n += !p->frames[i].name;
+	return n;
+}
+
+static const char *address_text(char *to, uint64_t address)
+{
+	memcpy(to, "0x", 2);
+	digits_hex8(to + 2, (uint32_t)(address >> 32));
+	digits_hex8(to + 10, (uint32_t)address);
+	to[18] = 0;
+	return to;
+}
+
 static int compare_functions(const void *a_, const void *b_)
 {
 	const struct perfev_function *a = a_, *b = b_;
@@ -372,21 +393,24 @@ int perfev_profile_functions(const struct perfev_profile *profile, int event,
 	const struct perfev_profile *p = profile;
 	struct perfev_function *all;
 	size_t n = 0;
+	char *texts;
 	uint32_t i;
 
 	if (event >= (int)p->event_count)
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot list the functions of event %d: there are %zu", event,
 				 p->event_count);
-	all = malloc((p->frame_count + 1) * sizeof(*all));
+	all = malloc((p->frame_count + 1) * sizeof(*all) + count_nameless(p) * ADDRESS_TEXT);
 	if (!all)
 		return error_memory(err);
+	texts = (char *)(all + p->frame_count + 1);
 	for (i = 0; i < p->frame_count; i++) {
 		const struct frame *frame = &p->frames[i];
 
 		if (frame->kind == PERFEV_KIND_COMM || !sum_function(p, event, i, &all[n]))
 			continue;
-		all[n].symbol = frame->name;
+		all[n].symbol = frame->name ? frame->name : address_text(texts, frame->address);
+		texts += frame->name ? 0 : ADDRESS_TEXT;
 		all[n].module = frame->module;
 		all[n].frame = i;
 		all[n++].kind = frame->kind;

@@ -12,7 +12,7 @@ struct frame {
 	const char *symbol; /* interned, or NULL */
 	const char *module; /* interned */
 	const char *label;  /* what trees show; interned */
-	const char *name;   /* what tables show: the symbol, or the address as text; interned */
+	const char *name;   /* what tables show: the symbol; NULL: the address */
 	uint64_t address;
 	uint32_t kind;
 	uint32_t tree; /* the frame that stands for it in trees: itself, or the module's nameless one */
@@ -21,6 +21,11 @@ struct frame {
 struct node {
 	uint64_t self, self_weight;
 	uint32_t parent, frame, event;
+};
+
+/* A node, and what it is found by; node 0: empty. */
+struct node_slot {
+	uint32_t parent, frame, node; /* the node + 1 */
 };
 
 struct stat {
@@ -44,7 +49,7 @@ struct perfev_profile {
 	size_t frame_slot_count;
 	struct node *nodes;
 	size_t node_count, node_room;
-	uint32_t *node_slots; /* hash of parent and frame: node + 1 */
+	struct node_slot *node_slots; /* hash of parent and frame */
 	size_t node_slot_count;
 	struct event *events;
 	size_t event_count, event_room;

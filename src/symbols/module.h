@@ -29,7 +29,7 @@ struct module {
 	uint32_t part_count;
 	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
 	struct table table;
-	uint32_t nameless_key; /* with opts.coarse: of all places without a name, + 1 */
+	uint32_t nameless_key[2]; /* of all places without a name, + 1, where they are one; the kernel's second */
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
 };
 

@@ -129,20 +129,19 @@ static int add_frame(struct perfev_symbols *s, const struct perfev_frame *frame,
 static int grow_nameless(struct perfev_symbols *s)
 {
 	size_t size = s->nameless_size ? s->nameless_size * 2 : 1024, i, at;
-	uint32_t *slots = calloc(size, sizeof(*slots));
+	struct nameless_slot *slots = calloc(size, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
 	for (i = 0; i < s->nameless_size; i++) {
-		const struct perfev_frame *frame;
+		const struct nameless_slot *slot = &s->nameless[i];
 
-		if (!s->nameless[i])
+		if (!slot->key)
 			continue;
-		frame = &s->frames[s->nameless[i] - 1];
-		at = (size_t)hash_pair(frame->module_id, frame->address) & (size - 1);
-		while (slots[at])
+		at = (size_t)hash_pair(slot->module, slot->address) & (size - 1);
+		while (slots[at].key)
 			at = (at + 1) & (size - 1);
-		slots[at] = s->nameless[i];
+		slots[at] = *slot;
 	}
 	free(s->nameless);
 	s->nameless = slots;
@@ -157,31 +156,34 @@ static int nameless_frame(struct perfev_symbols *s, uint32_t module, uint64_t ad
 				     file_offset, flags | PERFEV_FRAME_UNRESOLVED, module, 0, 0};
 	size_t at;
 
-	if (s->opts.coarse && s->modules[module]->nameless_key) {
-		*key = s->modules[module]->nameless_key - 1;
+	/* what is in no file has no places to tell apart */
+	bool one = s->opts.coarse || module == MODULE_UNKNOWN;
+	uint32_t *one_key = &s->modules[module]->nameless_key[flags & PERFEV_FRAME_KERNEL ? 1 : 0];
+
+	if (one && *one_key) {
+		*key = *one_key - 1;
 		return 0;
 	}
-	if (s->opts.coarse) {
+	if (one) {
 		frame.address = 0;
 		if (add_frame(s, &frame, key) < 0)
 			return -ENOMEM;
-		s->modules[module]->nameless_key = *key + 1;
+		*one_key = *key + 1;
 		return 0;
 	}
 	if (s->nameless_count * 2 >= s->nameless_size && grow_nameless(s) < 0)
 		return -ENOMEM;
 	at = (size_t)hash_pair(module, address) & (s->nameless_size - 1);
-	for (; s->nameless[at]; at = (at + 1) & (s->nameless_size - 1)) {
-		const struct perfev_frame *old = &s->frames[s->nameless[at] - 1];
-
-		if (old->module_id == module && old->address == address) {
-			*key = s->nameless[at] - 1;
+	for (; s->nameless[at].key; at = (at + 1) & (s->nameless_size - 1))
+		if (s->nameless[at].module == module && s->nameless[at].address == address) {
+			*key = s->nameless[at].key - 1;
 			return 0;
 		}
-	}
 	if (add_frame(s, &frame, key) < 0)
 		return -ENOMEM;
-	s->nameless[at] = *key + 1;
+	s->nameless[at].address = address;
+	s->nameless[at].module = module;
+	s->nameless[at].key = *key + 1;
 	s->nameless_count++;
 	return 0;
 }
@@ -378,7 +380,7 @@ static int find_elsewhere(struct perfev_symbols *s, const struct perfev_place *p
 	if (nameless_frame(s, module, place->ip, place->ip, 0, &key) < 0)
 		return -ENOMEM;
 	*ret = s->frames[key];
-	ret->file_offset = place->ip;
+	ret->address = ret->file_offset = place->ip;
 	return 1;
 }
 

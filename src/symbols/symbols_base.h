@@ -38,6 +38,12 @@ struct part_slot {
 	uint32_t low, high; /* as table_before() counts; high 0: there is no symbol in it */
 };
 
+/* A place without a name; key 0: empty. */
+struct nameless_slot {
+	uint64_t address;
+	uint32_t module, key; /* the frame's key + 1 */
+};
+
 struct perfev_symbols {
 	struct perfev_symbols_opts opts;
 	struct module_places places;
@@ -54,7 +60,7 @@ struct perfev_symbols {
 	struct map id_of_name; /* the address of an interned name: the index of its last id */
 	struct perfev_frame *frames; /* by key */
 	size_t frame_count, frame_room;
-	uint32_t *nameless; /* hash of module and address: key + 1 */
+	struct nameless_slot *nameless; /* hash of module and address */
 	size_t nameless_count, nameless_size;
 	struct part_slot *parts;
 	struct kallsyms kallsyms;

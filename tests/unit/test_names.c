@@ -161,10 +161,16 @@ static void test_keys(void **state)
 	assert_int_equal(a.key, b.key);
 	assert_int_not_equal(a.key, c.key);
 	assert_ptr_equal(a.symbol, b.symbol);
-	a = find(7, 1, USER);
-	b = find(7, 2, USER);
+	feed_mmap2(7, 0x1000, 0x2000, 0, "/nowhere/program", NULL);
+	a = find(7, 0x1001, USER);
+	b = find(7, 0x1002, USER);
 	assert_int_not_equal(a.key, b.key);
-	assert_int_equal(find(9, 1, USER).key, a.key);
+	assert_int_equal(find(7, 0x1001, USER).key, a.key);
+	a = find(7, 1, USER); /* nothing is mapped there: those are one */
+	b = find(9, 2, USER);
+	assert_int_equal(a.key, b.key);
+	assert_true(a.address == 1 && b.address == 2);
+	assert_int_not_equal(find(7, 0x1001, USER).key, a.key);
 }
 
 /* One address in a process that maps all the time: what is known of it is what is mapped now. */
