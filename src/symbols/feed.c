@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define KSYMBOLS_MAX 65536 /* far more than kernels have */
+#define MONOTONIC 1 /* CLOCK_MONOTONIC of Linux */
 
 /* "/lib/modules/6.1/kernel/fs/ext-4.ko.xz" is called "[ext_4]", as kallsyms calls it. */
 static void module_name(char *to, size_t size, const char *path)
@@ -82,6 +82,48 @@ static const char *mapped_name(const struct perfev_mmap *mmap, const struct perf
 	return mmap->filename;
 }
 
+/* The process maps the file that it writes down its compiled code in. */
+static int open_jit(struct perfev_symbols *s, struct space_process *process, const char *path)
+{
+	char file[8192], why[200];
+	struct jit *jit;
+	uint32_t module;
+
+	if (process->jit && !strcmp(process->jit->path, path))
+		return 0;
+	if (symbols_module(s, &module, path, NULL, 0) < 0)
+		return -ENOMEM;
+	snprintf(file, sizeof(file), "%s%s", s->symfs ? s->symfs : "", path);
+	jit = jit_new(s->modules[module]->name, file, module, why);
+	if (!jit)
+		return -ENOMEM;
+	s->modules[module]->loaded = true;
+	snprintf(s->modules[module]->why, sizeof(s->modules[module]->why), "%s", why);
+	jit->next = s->jits;
+	s->jits = jit;
+	process->jit = jit;
+	return 0;
+}
+
+/* A file that is mapped where compiled code was. Memory without a file may be that code's own, mapped again. */
+static int forget_jit(struct space_process *process, const struct perfev_mmap *mmap)
+{
+	if (process->jit && module_is_file(mmap->filename))
+		functions_remove(&process->jit->functions, mmap->addr, mmap->addr + mmap->len);
+	return 0;
+}
+
+/* Compiled code is known by its time. */
+static void note_time(struct perfev_symbols *s, const struct perfev_record *record, const struct perfev_layout *layout)
+{
+	const struct perf_event_attr *attr = layout ? perfev_layout_attr(layout) : NULL;
+	uint64_t time;
+
+	if (!attr || !perfev_record_time(record, layout, &time))
+		return;
+	s->now = attr->use_clockid && attr->clockid == MONOTONIC ? time : UINT64_MAX;
+}
+
 static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
 		     const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -104,6 +146,9 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 	mapping.offset = mmap.pgoff;
 	mapping.reserved = 0;
 	process = spaces_get(&s->spaces, (int32_t)mmap.pid);
+	if (process && (jit_is_dump(mmap.filename) ? open_jit(s, process, mmap.filename)
+						    : forget_jit(process, &mmap)) < 0)
+		return error_memory(err);
 	if (!process || symbols_module(s, &mapping.module, mapped_name(&mmap, record, jit, sizeof(jit)),
 				       mmap.build_id, mmap.build_id_size) < 0 ||
 	    space_map(&s->spaces, process, &mapping) < 0)
@@ -171,64 +216,20 @@ static int feed_fork(struct perfev_symbols *s, const struct perfev_record *recor
 	return 0;
 }
 
-size_t ksymbols_before(const struct perfev_symbols *s, uint64_t ip)
-{
-	size_t low = 0, high = s->ksymbol_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->ksymbols[middle].start <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* What is in the way of one that comes has gone without saying so. */
-static void remove_ksymbols(struct perfev_symbols *s, uint64_t start, uint64_t end)
-{
-	size_t from = ksymbols_before(s, start), to;
-
-	if (from && s->ksymbols[from - 1].end > start)
-		from--;
-	for (to = from; to < s->ksymbol_count && s->ksymbols[to].start < end; to++)
-		;
-	memmove(&s->ksymbols[from], &s->ksymbols[to], (s->ksymbol_count - to) * sizeof(*s->ksymbols));
-	s->ksymbol_count -= to - from;
-}
-
-static int add_ksymbol(struct perfev_symbols *s, const struct perfev_ksymbol *k)
-{
-	struct ksymbol *all, new = {k->addr, k->addr + k->len, intern(&s->names, k->name), 0};
-	size_t at;
-
-	if (s->ksymbol_count >= KSYMBOLS_MAX || new.end <= new.start)
-		return 0;
-	all = array_grow(s->ksymbols, &s->ksymbol_room, s->ksymbol_count, sizeof(*all));
-	if (!all || !new.name)
-		return -ENOMEM;
-	s->ksymbols = all;
-	at = ksymbols_before(s, new.start);
-	memmove(&all[at + 1], &all[at], (s->ksymbol_count - at) * sizeof(*all));
-	all[at] = new;
-	s->ksymbol_count++;
-	return 0;
-}
-
 static int feed_ksymbol(struct perfev_symbols *s, const struct perfev_record *record,
 			const struct perfev_layout *layout, struct perfev_error *err)
 {
+	const struct perfev_ksymbol *k;
 	struct perfev_any any;
 	int r = perfev_any_decode(&any, record, layout, err);
 
 	if (r < 0)
 		return r;
-	remove_ksymbols(s, any.as.ksymbol.addr, any.as.ksymbol.addr + any.as.ksymbol.len);
-	if (any.as.ksymbol.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+	k = &any.as.ksymbol;
+	functions_remove(&s->ksymbols, k->addr, k->addr + k->len);
+	if (k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
 		return 0;
-	return add_ksymbol(s, &any.as.ksymbol) < 0 ? error_memory(err) : 0;
+	return functions_add(&s->ksymbols, k->addr, k->len, intern(&s->names, k->name)) < 0 ? error_memory(err) : 0;
 }
 
 static int feed_build_id(struct perfev_symbols *s, const struct perfev_record *record,
@@ -246,6 +247,8 @@ static int feed_build_id(struct perfev_symbols *s, const struct perfev_record *r
 int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
 			const struct perfev_layout *layout, struct perfev_error *err)
 {
+	if (symbols->jits)
+		note_time(symbols, record, layout);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		feed_sample(symbols, record, layout);

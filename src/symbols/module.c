@@ -9,6 +9,7 @@
  * from its relocations.
  */
 #include "module.h"
+#include "perf_map.h"
 
 #include "base/load.h"
 
@@ -257,12 +258,36 @@ bool module_is_file(const char *name)
 	       strncmp(name, "/SYSV", 5) && strncmp(name, "/anon_hugepage", 14);
 }
 
+/* The list of functions that the process wrote. */
+static void read_map(struct module *module, const struct module_places *places)
+{
+	char path[8192];
+	int r;
+
+	snprintf(path, sizeof(path), "%s%s", places->symfs ? places->symfs : "", module->name);
+	r = perf_map_read(&module->table, &module->text, path);
+	if (r < 0 || !module->table.count) {
+		table_free(&module->table);
+		snprintf(module->why, sizeof(module->why), "code that was made at run time, and its list of functions %s",
+			 r == -ENOENT ? "is not there" : r < 0 ? strerror(-r) : "is empty");
+		return;
+	}
+	say(module, "%s", "no function of the list covers the address");
+	module->file = malloc(strlen(path) + 1);
+	if (module->file)
+		memcpy(module->file, path, strlen(path) + 1);
+}
+
 static void find_file(struct module *module, const struct module_places *places)
 {
 	char path[8192];
 	enum fit fit;
 	int error;
 
+	if (module_is_jit_map(module->name)) {
+		read_map(module, places);
+		return;
+	}
 	if (module->no_file) {
 		say(module, "%s", "it is no file: code that was made at run time");
 		return;
@@ -347,12 +372,13 @@ int module_load(struct module *module, const struct module_places *places)
 	module->loaded = true;
 	if (!module->has_elf) /* the vdso has its own */
 		find_file(module, places);
-	if (!module->has_elf)
+	if (!module->has_elf && !module->table.count)
 		return 0;
-	r = read_symbols(module);
-	if (r == 0)
+	r = module->has_elf ? read_symbols(module) : 0;
+	if (r == 0 && module->has_elf)
 		r = read_parts(module);
-	explain_gaps(module);
+	if (module->has_elf)
+		explain_gaps(module);
 	if (r == 0)
 		module->keys = calloc(module->table.count + 1, sizeof(*module->keys));
 	if (module->keys)
@@ -382,6 +408,7 @@ void module_free(struct module *module)
 	table_free(&module->table);
 	free(module->keys);
 	free(module->parts);
+	buffer_free(&module->text);
 	free(module->name);
 	free(module->file);
 	free(module);

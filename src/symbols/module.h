@@ -6,6 +6,8 @@
 #include "elf.h"
 #include "table.h"
 
+#include "base/buffer.h"
+
 /* Bytes of a file, and where its symbols say they are. */
 struct module_part {
 	uint64_t offset, size, address;
@@ -29,6 +31,7 @@ struct module {
 	uint32_t part_count;
 	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
 	struct table table;
+	struct buffer text; /* that names of a list of functions are in */
 	uint32_t nameless_key[2]; /* of all places without a name, + 1, where they are one; the kernel's second */
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
 };

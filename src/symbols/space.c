@@ -211,6 +211,7 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 	space_run(spaces, child);
 	free_threads(child);
 	child->generation = ++spaces->generations;
+	child->jit = parent->jit;
 	if (!parent->mappings)
 		return 0;
 	if (parent->mappings->owners == UINT32_MAX)
@@ -235,6 +236,7 @@ void space_exec(struct spaces *spaces, struct space_process *process)
 	if (process->mappings)
 		spaces->execs++;
 	process->before = process->mappings;
+	process->jit = NULL;
 	process->mappings = NULL;
 	process->generation = ++spaces->generations;
 }

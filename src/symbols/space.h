@@ -21,6 +21,8 @@ struct mappings {
 	uint32_t owners;
 };
 
+struct jit;
+
 struct space_thread {
 	int32_t tid;
 	const char *comm; /* interned */
@@ -32,6 +34,7 @@ struct space_process {
 	struct mappings *mappings; /* NULL: none */
 	struct mappings *before;   /* of the program that ended itself by exec, till the new one runs; or NULL */
 	struct space_thread *threads;
+	struct jit *jit; /* code that it compiled; or NULL */
 	size_t hint;	     /* the mapping that was found last */
 	uint32_t generation; /* another one after each change of the mappings */
 	struct space_process *next;

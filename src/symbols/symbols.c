@@ -74,6 +74,7 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->symfs = copy_text(full.symfs);
 	s->kallsyms_path = copy_text(full.kallsyms);
 	s->places.symfs = s->symfs;
+	s->now = UINT64_MAX;
 	s->parts = calloc(PART_SLOTS, sizeof(*s->parts));
 	if (!s->parts || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
 	    add_fixed_modules(s) < 0) {
@@ -86,6 +87,7 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 
 void perfev_symbols_free(struct perfev_symbols *symbols)
 {
+	struct jit *jit, *next;
 	size_t i;
 
 	if (!symbols)
@@ -104,7 +106,11 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	free(symbols->parts);
 	free(symbols->kernel_keys);
 	free(symbols->kernel_modules);
-	free(symbols->ksymbols);
+	functions_free(&symbols->ksymbols);
+	for (jit = symbols->jits; jit; jit = next) {
+		next = jit->next;
+		jit_free(jit);
+	}
 	free(symbols->symfs);
 	free(symbols->kallsyms_path);
 	free(symbols);
@@ -223,6 +229,38 @@ static int symbol_frame(struct perfev_symbols *s, const struct symbol *symbol, u
 	return 0;
 }
 
+/* ---- code that came at run time -------------------------------------------------------------------------------- */
+
+static int function_frame(struct perfev_symbols *s, struct function *function, const struct perfev_frame *like,
+			  uint64_t ip, struct perfev_frame *ret)
+{
+	struct perfev_frame frame = *like;
+	uint32_t key;
+
+	if (!function->key) {
+		frame.symbol = function->name;
+		frame.address = function->start;
+		if (add_frame(s, &frame, &key) < 0)
+			return -ENOMEM;
+		function->key = key + 1;
+	}
+	*ret = s->frames[function->key - 1];
+	ret->offset = (uint32_t)(ip - function->start);
+	ret->file_offset = ip;
+	return 1;
+}
+
+static int find_jit(struct perfev_symbols *s, struct jit *jit, uint64_t ip, struct perfev_frame *ret)
+{
+	struct perfev_frame like = {NULL, jit->path, 0, 0, 0, jit->module, 0, 0};
+	struct function *function;
+
+	if (jit_advance(jit, s->now, &s->names) < 0)
+		return -ENOMEM;
+	function = functions_find(&jit->functions, ip);
+	return function ? function_frame(s, function, &like, ip, ret) : 0;
+}
+
 /* ---- user code ---------------------------------------------------------------------------------------------- */
 
 static struct space_process *process_of(struct perfev_symbols *s, int32_t pid)
@@ -275,27 +313,6 @@ static int find_user(struct perfev_symbols *s, const struct mapping *mapping, ui
 }
 
 /* ---- kernel code --------------------------------------------------------------------------------------------- */
-
-/* Its key, and how far behind its start it is. Return: 1; 0 there is none; -ENOMEM. */
-static int find_ksymbol(struct perfev_symbols *s, uint64_t ip, uint32_t *key, uint32_t *offset)
-{
-	size_t at = ksymbols_before(s, ip);
-	struct ksymbol *k = at ? &s->ksymbols[at - 1] : NULL;
-	struct perfev_frame frame = {NULL, "[bpf]", 0, 0, PERFEV_FRAME_KERNEL, MODULE_KERNEL, 0, 0};
-
-	if (!k || ip >= k->end)
-		return 0;
-	*offset = (uint32_t)(ip - k->start);
-	if (!k->key) {
-		frame.symbol = k->name;
-		frame.address = k->start;
-		if (add_frame(s, &frame, key) < 0)
-			return -ENOMEM;
-		k->key = *key + 1;
-	}
-	*key = k->key - 1;
-	return 1;
-}
 
 static int kernel_module(struct perfev_symbols *s, const struct symbol *symbol, uint32_t *ret)
 {
@@ -353,13 +370,14 @@ static int find_kallsyms(struct perfev_symbols *s, uint64_t ip, uint32_t *key, u
 
 static int find_kernel(struct perfev_symbols *s, uint64_t ip, struct perfev_frame *ret)
 {
+	static const struct perfev_frame bpf = {NULL, "[bpf]", 0, 0, PERFEV_FRAME_KERNEL, MODULE_KERNEL, 0, 0};
+	struct function *function = s->ksymbols.count ? functions_find(&s->ksymbols, ip) : NULL;
 	uint32_t key = 0, offset = 0;
-	int r = s->ksymbol_count ? find_ksymbol(s, ip, &key, &offset) : 0;
 
-	if (r == 0)
-		r = find_kallsyms(s, ip, &key, &offset);
-	if (r < 0)
-		return r;
+	if (function)
+		return function_frame(s, function, &bpf, ip, ret);
+	if (find_kallsyms(s, ip, &key, &offset) < 0)
+		return -ENOMEM;
 	*ret = s->frames[key];
 	ret->offset = offset;
 	ret->file_offset = ip;
@@ -396,6 +414,12 @@ static int find(struct perfev_symbols *s, const struct perfev_place *place, stru
 	process = process_of(s, place->pid);
 	if (!process)
 		return -ENOMEM;
+	if (process->jit) {
+		int r = find_jit(s, process->jit, place->ip, ret);
+
+		if (r)
+			return r;
+	}
 	mapping = space_find(process, place->ip);
 	return mapping ? find_user(s, mapping, place->ip, ret) : find_elsewhere(s, place, ret);
 }

@@ -2,6 +2,8 @@
 #ifndef SYMBOLS_SYMBOLS_BASE_H
 #define SYMBOLS_SYMBOLS_BASE_H
 
+#include "functions.h"
+#include "jit.h"
 #include "kallsyms.h"
 #include "module.h"
 #include "space.h"
@@ -22,13 +24,6 @@ enum {
 
 struct recorded_id {
 	uint8_t size, id[20];
-};
-
-/* A function of the kernel that came while it ran (a BPF program, ...). */
-struct ksymbol {
-	uint64_t start, end;
-	const char *name; /* interned */
-	uint32_t key;	  /* its frame + 1; 0: none yet */
 };
 
 /* Which symbols of a module begin in a part of it. */
@@ -71,12 +66,11 @@ struct perfev_symbols {
 	uint64_t kernel_ref;	 /* recorded address of _text or _stext; 0: not recorded */
 	bool kernel_ref_stext;
 	uint64_t kernel_delta;	 /* recorded minus ours */
-	struct ksymbol *ksymbols; /* by start, without overlaps */
-	size_t ksymbol_count, ksymbol_room;
+	struct functions ksymbols;
+	struct jit *jits; /* all of them */
+	uint64_t now;	  /* CLOCK_MONOTONIC of the record that was fed last; UINT64_MAX: not known */
 };
 
-/* feed.c: how many begin at @ip or before */
-size_t ksymbols_before(const struct perfev_symbols *s, uint64_t ip);
 /* symbols_module.c */
 int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, const uint8_t *id,
 		   uint8_t id_size);

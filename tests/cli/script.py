@@ -93,6 +93,37 @@ def test_fields_of_memory_and_registers():
         same_text(path, "-F", "+iregs,+uregs,+addr,+weight,+sym")
 
 
+JIT = """
+function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2) }
+let s = 0
+for (let i = 0; i < 27; i++) s += fib(i)
+for (let i = 0; i < 100000; i++) s += JSON.stringify({a: i}).length
+"""
+
+
+def test_code_made_at_run_time():
+    """Lists of functions, as perf has them; what perf needs 'inject' for is named directly."""
+    need_command("perf")
+    need_command("node")
+    with Folder() as folder:
+        program = folder / "a.js"
+        program.write_text(JIT)
+        options = ["-k", "mono", "-e", "cpu-clock", "-c", "500000", "-g"]
+        path = recorded(folder, options, ["node", "--perf-basic-prof", "--interpreted-frames-native-stack", program])
+        same_text(path)
+        expect_in("fib", perfev("script", "-i", path, "-F", "ip,sym,dso").out)
+        for name in re.findall(r"/tmp/perf-\d+\.map", perfev("script", "-i", path, "-F", "ip,dso").out)[:1]:
+            os.unlink(name)
+        done = run("perf", "record", "-q", "-o", path, *options, "--", "node", "--perf-prof", program, cwd=folder.path)
+        expect_code(done, 0)
+        expect_code(run("perf", "inject", "-j", "-i", path, "-o", folder / "b.data", cwd=folder.path), 0)
+        theirs = run("perf", "script", "-i", folder / "b.data", "-F", "ip,sym,dso", cwd=folder.path).out
+        ours = perfev("script", "-i", path, "-F", "ip,sym,dso").out
+        names = re.findall(r"[0-9a-f]+ (.*) \(\S*jitted-", theirs)
+        expect(len(names) > 20, f"{len(names)} names")
+        expect(names == re.findall(r"[0-9a-f]+ (.*) \(\S*jit-\d+\.dump\)", ours), "names of a jitdump file")
+
+
 def test_from_a_pipe():
     need_command("perf")
     with Folder() as folder:
