@@ -9,7 +9,8 @@ import struct
 import subprocess
 import time
 
-from cli import BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, perfev, run, stats
+from cli import (BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, need_kernel_samples,
+                 perfev, run, stats)
 
 KILLS = int(os.environ.get("PERFEV_KILLS", "20"))
 
@@ -242,3 +243,27 @@ def test_folder_of_perf():
             expect(whole == single, f"{whole} {single}")
             expect(perf_counts(fixed) == stats(fixed), f"perf: {perf_counts(fixed)}, ours: {stats(fixed)}")
             shutil.rmtree(path)
+
+
+def test_kernel_beside_a_recording():
+    """perf record --kcore puts the kernel's symbols into the folder: they are taken, not those of this kernel."""
+    if not shutil.which("perf"):
+        raise Skip("perf is not installed")
+    need_kernel_samples()
+    with Folder() as folder:
+        path = folder / "d.data"
+        done = run("perf", "record", "-q", "--threads", "-e", "cpu-clock", "-F", "5000", "-a", "-o", path, "--", "dd", "if=/dev/zero",
+                   "of=/dev/null", "bs=1M", "count=2000")
+        if done.code or not path.is_dir():
+            raise Skip("perf does not record with threads here")
+        (path / "kcore_dir").mkdir()
+        with open("/proc/kallsyms", encoding="utf-8") as real, open(path / "kcore_dir/kallsyms", "w", encoding="utf-8") as other:
+            for line in real:
+                address, kind, name = line.split()[:3]
+                if "[" not in line:
+                    other.write(f"{address} {kind} {name if name in ('_text', '_stext', '_etext') else 'beside_' + name}\n")
+        functions = perfev("report", "--json", "-i", path).json()["functions"]
+        kernel = [f["symbol"] for f in functions if f["module"] == "[kernel.kallsyms]"]
+        if not kernel:
+            raise Skip("no sample is of the kernel")
+        expect(all(name.startswith(("beside_", "[", "0x", "_")) for name in kernel), f"{kernel[:5]}")
