@@ -195,7 +195,8 @@ static void remove_ksymbols(struct perfev_symbols *s, uint64_t start, uint64_t e
 		from--;
 	for (to = from; to < s->ksymbol_count && s->ksymbols[to].start < end; to++)
 		;
-	memmove(&s->ksymbols[from], &s->ksymbols[to], (s->ksymbol_count - to) * sizeof(*s->ksymbols));
+	if (to < s->ksymbol_count)
+		memmove(&s->ksymbols[from], &s->ksymbols[to], (s->ksymbol_count - to) * sizeof(*s->ksymbols));
 	s->ksymbol_count -= to - from;
 }
 
