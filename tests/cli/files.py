@@ -201,6 +201,26 @@ def test_fix_of_a_cut_one():
                 expect(perf_counts(fixed) == stats(fixed), f"at {at}: perf {perf_counts(fixed)}, ours {stats(fixed)}")
 
 
+def test_fix_of_a_cut_one_of_perf():
+    """Whose compressed records end in the middle of what is in them."""
+    if not shutil.which("perf"):
+        raise Skip("perf is not installed")
+    with Folder() as folder:
+        path, cut, fixed = folder / "a.data", folder / "cut", folder / "fixed"
+        run("perf", "record", "-q", "-e", "cpu-clock", "--call-graph", "dwarf,8192", "-F", "4000", "-z", "-o", path, "--", BURN, "0.5")
+        data = path.read_bytes()
+        begin, size = struct.unpack_from("=QQ", data, 40)
+        for at in range(begin + size // 3, begin + size, size // 17):
+            cut.write_bytes(data[:at])
+            expect_code(perfev("fix", cut, "-o", fixed), 0)
+            partial = perfev("dump", "--stats", "--partial", "-i", cut).out
+            left, right = ({name: count for name, count in (line.split() for line in text.splitlines())
+                            if name not in ("COMPRESSED", "TOTAL")} for text in
+                           (partial, perfev("dump", "--stats", "-i", fixed).out))
+            expect(left == right, f"at {at}: {left} {right}")
+            expect(perf_counts(fixed) == stats(fixed), f"at {at}: perf {perf_counts(fixed)}, ours {stats(fixed)}")
+
+
 def test_fix_of_a_stream():
     with Folder() as folder:
         path, fixed = folder / "s", folder / "fixed"
