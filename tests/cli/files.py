@@ -9,8 +9,8 @@ import struct
 import subprocess
 import time
 
-from cli import (BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, need_kernel_samples,
-                 perfev, run, stats)
+from cli import (BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, need_command,
+                 need_kernel_samples, need_root, perfev, run, stats)
 
 KILLS = int(os.environ.get("PERFEV_KILLS", "20"))
 
@@ -287,3 +287,25 @@ def test_kernel_beside_a_recording():
         if not kernel:
             raise Skip("no sample is of the kernel")
         expect(all(name.startswith(("beside_", "[", "0x", "_")) for name in kernel), f"{kernel[:5]}")
+
+
+def test_full_disk():
+    """What was written is a recording with its sections; as many samples as are told are in it."""
+    need_root()
+    need_command("unshare")
+    with Folder() as folder:
+        for options in ("", "-z"):
+            (folder / "disk").mkdir(exist_ok=True)
+            script = (f"mount -t tmpfs -o size=400k tmpfs {folder.path}/disk || exit 77; "
+                      f"{PERFEV} record {options} -e cpu-clock -F 15000 -a -o {folder.path}/disk/a.data -- {BURN} 8; code=$?; "
+                      f"cp {folder.path}/disk/a.data {folder.path}/a.data; exit $code")
+            done = run("unshare", "-m", "sh", "-c", script)
+            if done.code == 77:
+                raise Skip("no disk can be mounted here")
+            expect(done.code == 1, f"{done.code}: {done.err}")
+            expect_in("the disk is full", done.err)
+            told = int(re.search(r"([\d,]+) samples", done.err)[1].replace(",", ""))
+            expect(stats(folder / "a.data")["SAMPLE"] == told, f"{stats(folder / 'a.data')} {done.err}")
+            expect_in("HOSTNAME: ", perfev("dump", "--header", "-i", folder / "a.data").out)
+            expect_code(perfev("fix", folder / "a.data", "-o", folder / "fixed"), 0)
+            expect(perf_counts(folder / "fixed") == stats(folder / "a.data"), "other counts")
