@@ -62,7 +62,8 @@ static void print_counts(struct counts *counts)
 	uint64_t total = 0;
 	size_t i;
 
-	qsort(counts->items, counts->count, sizeof(*counts->items), by_name);
+	if (counts->count)
+		qsort(counts->items, counts->count, sizeof(*counts->items), by_name);
 	for (i = 0; i < counts->count; i++) {
 		printf("%s %" PRIu64 "\n", counts->items[i].name, counts->items[i].count);
 		total += counts->items[i].count;

@@ -28,10 +28,36 @@ static void summarize(const struct fix_options *o, const struct perfev_copy_info
 	     info->rebuilt, strcmp(o->output, "-") ? o->output : "standard output");
 }
 
-static int fix(const struct fix_options *o)
+/* A compressed record that is cut off may leave a part of a record in the one before: then what is in them is written. */
+#define AGAIN 1000
+
+static bool is_there(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
+}
+
+/* Whether the new file can be read to its end. */
+static bool is_whole(const char *path)
+{
+	struct perfev_reader *reader;
+	struct perfev_record record;
+	int r = perfev_reader_open(&reader, path, NULL, NULL);
+
+	if (r < 0)
+		return false;
+	while ((r = perfev_reader_next(reader, &record, NULL)) > 0)
+		perfev_reader_release(reader);
+	perfev_reader_close(reader);
+	return r == 0;
+}
+
+/* Return: AGAIN, expanded; or an exit code. */
+static int fix(const struct fix_options *o, bool expand)
 {
 	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = 1};
-	struct perfev_copy_opts how = {.size = sizeof(how), .keep = 1};
+	struct perfev_copy_opts how = {.size = sizeof(how), .keep = !expand, .expand = expand};
 	struct perfev_reader_info what;
 	struct perfev_copy_info info;
 	struct perfev_reader *reader;
@@ -50,6 +76,9 @@ static int fix(const struct fix_options *o)
 	r = perfev_copy(o->output, reader, &how, &info, &err);
 	if (r < 0)
 		r = report_error(&err);
+	else if (perfev_reader_damage(reader) && info.compressed && is_there(o->input) && is_there(o->output) &&
+		 !is_whole(o->output))
+		r = AGAIN;
 	else
 		summarize(o, &info, perfev_reader_damage(reader));
 	perfev_reader_close(reader);
@@ -86,5 +115,6 @@ int cmd_fix(int argc, char **argv)
 		return usage_error("fix", "where to? -o OUT names the new file");
 	if (is_same_file(o.input, o.output))
 		return usage_error("fix", "-o %s is the recording itself; name another file", o.output);
-	return fix(&o);
+	r = fix(&o, false);
+	return r == AGAIN ? fix(&o, true) : r;
 }

@@ -358,8 +358,6 @@ static void say_missing(const struct run *run)
 			note("fields of %s are printed as they are: %s", event->name, text_cause(event->why));
 		said = event->why[0] ? event->why : said;
 	}
-	if (run->script.replay.compressed)
-		note("%s has compressed records, which this version does not read yet", run->o->replay.path);
 	if (!run->samples)
 		note("%s has no sample%s", run->o->replay.path,
 		     perfev_reader_event_count(run->script.replay.reader) ? " that is asked for" : "");

@@ -340,8 +340,6 @@ int load_profile(struct loaded *ret, const struct load_opts *opts_)
 		perfev_reader_loss(ret->replay.reader, &ret->loss);
 		ret->late = perfev_order_late(ret->replay.order);
 		perfev_deferred_describe(ret->replay.deferred, &ret->deferred);
-		if (ret->replay.compressed)
-			note("%s has compressed records, which this version does not read yet", opts->path);
 		filter_look(opts->filter, ret->replay.reader);
 	} else if (!err.code) {
 		out_of_memory();

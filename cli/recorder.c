@@ -472,11 +472,15 @@ int recorder_begin(struct recorder *recorder, struct perfev_error *err)
 
 int recorder_drain(struct recorder *recorder, struct perfev_error *err)
 {
+	uint64_t before = recorder->samples;
 	int ret = take_all(recorder, err);
 
-	if (ret <= 0)
-		return ret;
-	ret = perfev_writer_round(recorder->writer, err);
+	if (ret == 0)
+		return 0;
+	if (ret > 0)
+		ret = perfev_writer_round(recorder->writer, err);
+	if (ret < 0)
+		recorder->samples = before; /* the others are not in the file */
 	trace_release(recorder);
 	recorder->rounds++;
 	return ret < 0 ? ret : 1;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *replay_feature(const struct replay *replay, unsigned feature)
 {
@@ -71,14 +72,28 @@ int replay_open(struct replay *replay, const struct replay_opts *how, struct per
 	return r == 0 ? perfev_deferred_new(&replay->deferred, NULL, err) : r;
 }
 
+/* The symbols of the kernel that perf record --kcore puts beside the recording, in a folder. */
+static const char *kernel_beside(const struct replay *replay, char *to, size_t size)
+{
+	struct perfev_reader_info info;
+
+	perfev_reader_describe(replay->reader, &info);
+	snprintf(to, size, "%s/kcore_dir/kallsyms", replay->how.path);
+	return info.folder && access(to, R_OK) == 0 ? to : NULL;
+}
+
 /* What a stream says of its machine comes before the first mapping: only then symbols can be looked for. */
 int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
+	char beside[4096];
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
 					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay),
 					   .coarse = replay->how.coarse};
-	int r = perfev_symbols_new(&replay->symbols, &opts, err);
+	int r;
 
+	if (!opts.kallsyms)
+		opts.kallsyms = kernel_beside(replay, beside, sizeof(beside));
+	r = perfev_symbols_new(&replay->symbols, &opts, err);
 	if (r == 0)
 		feed_build_ids(replay);
 	return r;
@@ -133,8 +148,6 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 	}
 	if (record->type == PERF_RECORD_MMAP && (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
 		replay->kernel_mapped = true;
-	if (record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2)
-		replay->compressed++;
 	return perfev_symbols_feed(replay->symbols, record, layout, err);
 }
 

@@ -127,7 +127,7 @@ PERFEV_API int perfev_reader_tracepoint(struct perfev_reader *reader, uint64_t i
  * perfev_reader_trace() - the bytes that a PERF_RECORD_AUX announces
  * @skip: how many of them were looked at already: a call gives those that one AUXTRACE record has, as far as they
  * are the record's, so that it is to be repeated until it returns 0.
- * Only of a file, whose index it uses; it is read by the first call. The bytes live until the reader is closed.
+ * Only of a file, whose index of traces it uses, or makes by looking at all records; the first call does that. The bytes live until the reader is closed.
  * Return: 1; 0 there are no more; -ENOENT they are not in the file; -EOPNOTSUPP of a pipe; -EINVAL.
  * Since: 0.1
  */

@@ -125,13 +125,16 @@ struct perfev_copy_opts {
 	uint32_t rebuild; /* not 0: sections that the recorder did not come to write are made, as far as events and
 			   * records tell: EVENT_DESC, SAMPLE_TIME, COMPRESSED, AUXTRACE */
 	uint32_t keep;	  /* as of struct perfev_writer_opts */
+	uint32_t expand;  /* not 0: instead of compressed records, what is in them */
+	uint32_t reserved;
 };
 
 /* What was copied. */
 struct perfev_copy_info {
-	uint64_t records; /* those in compressed ones not counted */
-	uint64_t bytes;	  /* of the copy */
-	uint32_t rebuilt; /* sections that were made */
+	uint64_t records;    /* those in compressed ones not counted */
+	uint64_t compressed; /* of them */
+	uint64_t bytes;	     /* of the copy */
+	uint32_t rebuilt;    /* sections that were made */
 	uint32_t reserved;
 };
 
@@ -139,7 +142,8 @@ struct perfev_copy_info {
  * perfev_copy() - write all that a reader gives: the same records, events and sections, byte for byte, also those
  * that this library does not know, in the same byte order and form
  * Of a folder the copy is one file, whose records are not compressed. A damaged recording is copied up to the damage
- * when the reader is a partial one; what the copy then has is a whole recording.
+ * when the reader is a partial one; what the copy then has is a whole recording, but that its last compressed record may
+ * end in the middle of what is in it: then opts.expand helps.
  * @path: as for perfev_writer_open(). @reader: nothing was read of it yet; it is at its end afterwards.
  * @ret: may be NULL.
  * Return: 0; what perfev_reader_next() and perfev_writer_flush() return.

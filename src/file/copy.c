@@ -189,6 +189,7 @@ static int put_record(struct copy *c, const struct perfev_record *record)
 	int r = put_bytes(c, record->data, record->size, stays);
 
 	c->info.records++;
+	c->info.compressed += record->type == PERFEV_RECORD_COMPRESSED || record->type == PERFEV_RECORD_COMPRESSED2;
 	c->written += record->size + record->tail.size;
 	return r == 0 ? put_bytes(c, record->tail.data, record->tail.size, stays) : r;
 }
@@ -311,7 +312,7 @@ int perfev_copy(const char *path, struct perfev_reader *reader, const struct per
 
 	if (r < 0)
 		return r;
-	c.expands = reader->part_count > 0;
+	c.expands = reader->part_count > 0 || c.opts.expand;
 	r = c.opts.keep ? output_keep(path) : 0;
 	if (r == 0)
 		r = output_open(&c.output, path);

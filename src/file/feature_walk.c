@@ -386,6 +386,8 @@ void perfev_feature_begin(struct perfev_feature_walk *ret, unsigned feature, str
 {
 	memset(ret, 0, sizeof(*ret));
 	ret->section = section;
+	if (!section.data)
+		ret->section.data = ""; /* so that there is a place */
 	ret->limit = section.size;
 	ret->swapped = swapped;
 	ret->cpus = cpus;

@@ -328,6 +328,8 @@ static int take_feature(struct perfev_reader *reader, const struct perfev_record
 	section = &reader->features[feature];
 	if (size == 0) { /* the end of the features, by the number of the last one that the recorder knew */
 		section->there = true;
+		if (!section->bytes.data)
+			section->bytes.data = "";
 		return 0;
 	}
 	free(section->owned);

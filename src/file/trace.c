@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Traces in files. The reader finds the bytes of an AUX record by an index of all AUXTRACE records, sorted by ring and
- * place; the file's own index says where these are, and is believed only as far as there are such records.
+ * place; the file's own index says where these are, and is believed only as far as there are such records. Without one all
+ * records are looked at, once.
  */
 #include "reader_base.h"
 #include "writer_base.h"
@@ -10,6 +11,7 @@
 #include "base/load.h"
 
 #include <perfev/auxtrace.h>
+#include <perfev/user_record.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -89,6 +91,50 @@ static bool read_piece(const struct perfev_reader *reader, uint64_t at, struct r
 	return ret->size && ret->size <= reader->source.size && ret->at <= reader->source.size - ret->size;
 }
 
+/* Behind the record at @at; 0: that is none. */
+static uint64_t next_record(const struct perfev_reader *reader, uint64_t at)
+{
+	const unsigned char *head = at <= reader->end && reader->end - at >= 8 ? source_at(&reader->source, at, 8) : NULL;
+	struct perfev_bytes bytes = {head, 8};
+	struct perfev_record record;
+	bool swap = reader->info.swapped;
+	uint64_t left = head ? reader->end - at : 0, size;
+
+	if (!head)
+		return 0;
+	perfev_record_from_bytes(&record, bytes, swap ? PERFEV_RECORD_SWAPPED : 0, NULL);
+	size = record.size;
+	if (record.type == PERFEV_RECORD_COMPRESSED2 && left >= 16)
+		size = reader_compressed2_size(head, record.size, swap);
+	if (record.type == PERFEV_RECORD_AUXTRACE && size >= 16 && left >= 16)
+		size += load_u64(head + 8, swap) < left ? load_u64(head + 8, swap) : left;
+	if (record.type == PERFEV_RECORD_HEADER_TRACING_DATA && left >= 12)
+		size += (load_u32(head + 8, swap) + UINT64_C(7)) & ~UINT64_C(7);
+	return size < 8 || size > left ? 0 : at + size;
+}
+
+/* Streams, and files whose recorder was killed, have no index: their records are looked at. */
+static int find_pieces(struct perfev_reader *reader, struct perfev_error *err)
+{
+	struct reader_traces *traces = &reader->traces;
+	uint64_t at = reader->info.data_offset, next;
+	struct reader_piece piece, *pieces;
+	size_t room = 0;
+
+	for (; (next = next_record(reader, at)) != 0 && traces->count < PIECES_MAX_OF_FILE; at = next) {
+		if (!read_piece(reader, at, &piece))
+			continue;
+		pieces = array_grow(traces->pieces, &room, traces->count, sizeof(*pieces));
+		if (!pieces)
+			return error_memory(err);
+		traces->pieces = pieces;
+		pieces[traces->count++] = piece;
+	}
+	if (traces->count)
+		qsort(traces->pieces, traces->count, sizeof(*traces->pieces), compare);
+	return 0;
+}
+
 static int index_pieces(struct perfev_reader *reader, struct perfev_error *err)
 {
 	struct reader_traces *traces = &reader->traces;
@@ -98,7 +144,7 @@ static int index_pieces(struct perfev_reader *reader, struct perfev_error *err)
 
 	traces->read = true;
 	if (!perfev_reader_feature(reader, PERFEV_FEATURE_AUXTRACE, &section) || section.size < 8)
-		return 0;
+		return find_pieces(reader, err);
 	entries = (const unsigned char *)section.data + (section.size % 16 ? 8 : 0); /* simpleperf has no count there */
 	count = section.size % 16 ? load_u64(section.data, reader->info.swapped) : UINT64_MAX;
 	if (count > section.size / 16)

@@ -4,8 +4,8 @@
  * records; those of tools stay as they are, between them.
  *
  * Each payload is flushed, and what it becomes is no more than 64 KiB: readers give a payload a buffer of the size that
- * the section COMPRESSED names, and take one that becomes nothing for damage. At the end of a flush no record is
- * half inside. When writing fails the stream would have a gap: then nothing is compressed any more.
+ * the section COMPRESSED names, and take one that becomes nothing for damage. No record is half inside, so that a recording
+ * may end behind any of them. When writing fails the stream would have a gap: then nothing is compressed any more.
  */
 #include "writer_base.h"
 
@@ -93,15 +93,36 @@ static int write_record(struct perfev_writer *writer)
 	return output_write(&writer->output, &piece, 1);
 }
 
+/* Whole records at the front of @piece that have room; a record that never has is cut. 0: not now. */
+static size_t whole_records(const struct writer_pack *pack, struct perfev_bytes piece)
+{
+	const unsigned char *data = piece.data;
+	size_t room = GIVE_MAX - pack->given, at = 0;
+
+	while (piece.size - at >= 8) {
+		size_t size = load_u16(data + at + 6, false);
+
+		if (size < 8 || size > piece.size - at || size > room - at)
+			break;
+		at += size;
+	}
+	if (at || pack->given)
+		return at;
+	return piece.size < room ? piece.size : room;
+}
+
 static int pack_piece(struct perfev_writer *writer, struct perfev_bytes piece)
 {
 	struct writer_pack *pack = &writer->pack;
 	int r = 0;
 
 	while (r == 0 && piece.size) {
-		size_t room = GIVE_MAX - pack->given;
-		struct perfev_bytes now = {piece.data, piece.size < room ? piece.size : room};
+		struct perfev_bytes now = {piece.data, whole_records(pack, piece)};
 
+		if (!now.size) {
+			r = write_record(writer);
+			continue;
+		}
 		piece.data = (const char *)piece.data + now.size;
 		piece.size -= now.size;
 		pack->given += now.size;

@@ -6,6 +6,7 @@
  * it is global; its name begins with fewer underscores; its name is longer. That is what the perf tool
  * does, so that both tools name the same function the same.
  *
+ * Labels without a size inside of a sized function do not hide it (perf takes either, as its search tree happens to be).
  * Symbols may overlap (a label inside a function). The one that begins last before the address is looked
  * at first, then those around it, so that a large one is found behind a small one; but only a few back.
  */
@@ -94,6 +95,25 @@ static int sort(struct table *table)
 static uint64_t page_after(uint64_t address)
 {
 	return ((address + 4095) & ~UINT64_C(4095)) + 4096;
+}
+
+/* A label inside of a function that has a size is none of its own, as what is behind it is still the function. */
+static void drop_labels(struct table *table)
+{
+	uint64_t end = 0;
+	size_t from, to = 0;
+
+	for (from = 0; from < table->count; from++) {
+		const struct symbol *s = &table->items[from];
+		bool label = s->end == s->start && s->start < end && s->start != table->items[to - 1].start;
+
+		if (label)
+			continue;
+		if (s->end > end)
+			end = s->end;
+		table->items[to++] = *s;
+	}
+	table->count = to;
 }
 
 /* A symbol without a size goes on to the next one; not across the border between kernel and modules. */
@@ -193,6 +213,7 @@ int table_finish(struct table *table)
 
 	if (sort(table) < 0)
 		return -ENOMEM;
+	drop_labels(table);
 	give_ends(table);
 	keep_best(table);
 	fit = realloc(table->items, (table->count + 1) * sizeof(*fit));

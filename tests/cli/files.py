@@ -9,7 +9,8 @@ import struct
 import subprocess
 import time
 
-from cli import BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, perfev, run, stats
+from cli import (BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, need_command,
+                 need_kernel_samples, need_root, perfev, run, stats)
 
 KILLS = int(os.environ.get("PERFEV_KILLS", "20"))
 
@@ -200,6 +201,26 @@ def test_fix_of_a_cut_one():
                 expect(perf_counts(fixed) == stats(fixed), f"at {at}: perf {perf_counts(fixed)}, ours {stats(fixed)}")
 
 
+def test_fix_of_a_cut_one_of_perf():
+    """Whose compressed records end in the middle of what is in them."""
+    if not shutil.which("perf"):
+        raise Skip("perf is not installed")
+    with Folder() as folder:
+        path, cut, fixed = folder / "a.data", folder / "cut", folder / "fixed"
+        run("perf", "record", "-q", "-e", "cpu-clock", "--call-graph", "dwarf,8192", "-F", "4000", "-z", "-o", path, "--", BURN, "0.5")
+        data = path.read_bytes()
+        begin, size = struct.unpack_from("=QQ", data, 40)
+        for at in range(begin + size // 3, begin + size, size // 17):
+            cut.write_bytes(data[:at])
+            expect_code(perfev("fix", cut, "-o", fixed), 0)
+            partial = perfev("dump", "--stats", "--partial", "-i", cut).out
+            left, right = ({name: count for name, count in (line.split() for line in text.splitlines())
+                            if name not in ("COMPRESSED", "TOTAL")} for text in
+                           (partial, perfev("dump", "--stats", "-i", fixed).out))
+            expect(left == right, f"at {at}: {left} {right}")
+            expect(perf_counts(fixed) == stats(fixed), f"at {at}: perf {perf_counts(fixed)}, ours {stats(fixed)}")
+
+
 def test_fix_of_a_stream():
     with Folder() as folder:
         path, fixed = folder / "s", folder / "fixed"
@@ -242,3 +263,49 @@ def test_folder_of_perf():
             expect(whole == single, f"{whole} {single}")
             expect(perf_counts(fixed) == stats(fixed), f"perf: {perf_counts(fixed)}, ours: {stats(fixed)}")
             shutil.rmtree(path)
+
+
+def test_kernel_beside_a_recording():
+    """perf record --kcore puts the kernel's symbols into the folder: they are taken, not those of this kernel."""
+    if not shutil.which("perf"):
+        raise Skip("perf is not installed")
+    need_kernel_samples()
+    with Folder() as folder:
+        path = folder / "d.data"
+        done = run("perf", "record", "-q", "--threads", "-e", "cpu-clock", "-F", "5000", "-a", "-o", path, "--", "dd", "if=/dev/zero",
+                   "of=/dev/null", "bs=1M", "count=2000")
+        if done.code or not path.is_dir():
+            raise Skip("perf does not record with threads here")
+        (path / "kcore_dir").mkdir()
+        with open("/proc/kallsyms", encoding="utf-8") as real, open(path / "kcore_dir/kallsyms", "w", encoding="utf-8") as other:
+            for line in real:
+                address, kind, name = line.split()[:3]
+                if "[" not in line:
+                    other.write(f"{address} {kind} {name if name in ('_text', '_stext', '_etext') else 'beside_' + name}\n")
+        functions = perfev("report", "--json", "-i", path).json()["functions"]
+        kernel = [f["symbol"] for f in functions if f["module"] == "[kernel.kallsyms]"]
+        if not kernel:
+            raise Skip("no sample is of the kernel")
+        expect(all(name.startswith(("beside_", "[", "0x", "_")) for name in kernel), f"{kernel[:5]}")
+
+
+def test_full_disk():
+    """What was written is a recording with its sections; as many samples as are told are in it."""
+    need_root()
+    need_command("unshare")
+    with Folder() as folder:
+        for options in ("", "-z"):
+            (folder / "disk").mkdir(exist_ok=True)
+            script = (f"mount -t tmpfs -o size=400k tmpfs {folder.path}/disk || exit 77; "
+                      f"{PERFEV} record {options} -e cpu-clock -F 15000 -a -o {folder.path}/disk/a.data -- {BURN} 8; code=$?; "
+                      f"cp {folder.path}/disk/a.data {folder.path}/a.data; exit $code")
+            done = run("unshare", "-m", "sh", "-c", script)
+            if done.code == 77:
+                raise Skip("no disk can be mounted here")
+            expect(done.code == 1, f"{done.code}: {done.err}")
+            expect_in("the disk is full", done.err)
+            told = int(re.search(r"([\d,]+) samples", done.err)[1].replace(",", ""))
+            expect(stats(folder / "a.data")["SAMPLE"] == told, f"{stats(folder / 'a.data')} {done.err}")
+            expect_in("HOSTNAME: ", perfev("dump", "--header", "-i", folder / "a.data").out)
+            expect_code(perfev("fix", folder / "a.data", "-o", folder / "fixed"), 0)
+            expect(perf_counts(folder / "fixed") == stats(folder / "a.data"), "other counts")

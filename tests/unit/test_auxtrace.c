@@ -106,7 +106,7 @@ static int collect(struct perfev_reader *reader, const struct perfev_record *aux
 	return r;
 }
 
-static void test_written_and_found(void **state)
+static void expect_traces(void)
 {
 	static const char *const wanted[] = {"0123456789abcdef", "XYZ", ""};
 	struct perfev_reader *reader;
@@ -115,8 +115,6 @@ static void test_written_and_found(void **state)
 	struct perfev_auxtrace trace;
 	int aux = 0, traces = 0;
 
-	(void)state;
-	write_file();
 	assert_works(perfev_reader_open(&reader, path, NULL, &err));
 	while (perfev_reader_next(reader, &record, &err) > 0) {
 		char text[64];
@@ -142,6 +140,30 @@ static void test_written_and_found(void **state)
 	assert_int_equal(aux, 3);
 	assert_int_equal(traces, 3);
 	perfev_reader_close(reader);
+}
+
+static void test_written_and_found(void **state)
+{
+	(void)state;
+	write_file();
+	expect_traces();
+	unlink(path);
+}
+
+/* Without the file's own index. */
+static void test_killed_recorder(void **state)
+{
+	static const char nothing[8];
+	FILE *file;
+
+	(void)state;
+	write_file();
+	file = fopen(path, "r+b");
+	assert_non_null(file);
+	assert_int_equal(fseek(file, 48, SEEK_SET), 0); /* the size of the records */
+	assert_int_equal(fwrite(nothing, 1, 8, file), 8);
+	fclose(file);
+	expect_traces();
 	unlink(path);
 }
 
@@ -219,6 +241,7 @@ static void test_a_recording_of_perf(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_written_and_found),
+	cmocka_unit_test(test_killed_recorder),
 	cmocka_unit_test(test_lies),
 	cmocka_unit_test(test_a_recording_of_perf),
 };
