@@ -107,6 +107,26 @@ static void test_ends(void **state)
 	table_free(&table);
 }
 
+/* Without a size it does not. */
+static void test_labels(void **state)
+{
+	struct table table = {NULL, 0, 0, NULL, NULL};
+
+	(void)state;
+	add(&table, 90, 0, GLOBAL, "before");
+	add(&table, 100, 100, GLOBAL, "function");
+	add(&table, 140, 0, GLOBAL, "label");
+	add(&table, 200, 0, GLOBAL, "behind");
+	add(&table, 210, 0, LOCAL, "last");
+	assert_int_equal(table_finish(&table), 0);
+	assert_string_equal(name_at(&table, 99), "before");
+	assert_string_equal(name_at(&table, 140), "function");
+	assert_string_equal(name_at(&table, 199), "function");
+	assert_string_equal(name_at(&table, 200), "behind");
+	assert_string_equal(name_at(&table, 210), "last");
+	table_free(&table);
+}
+
 /* A label inside a function ends, and the function goes on behind it. */
 static void test_nested(void **state)
 {
@@ -308,6 +328,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_choice_by_size),
 	cmocka_unit_test(test_ends),
 	cmocka_unit_test(test_nested),
+	cmocka_unit_test(test_labels),
 	cmocka_unit_test(test_empty),
 	cmocka_unit_test(test_sorting),
 	cmocka_unit_test(test_without_sizes),
