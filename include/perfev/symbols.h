@@ -21,6 +21,7 @@ struct perfev_symbols_opts {
 	uint32_t raw_names;   /* not 0: names as in the file, not demangled */
 	uint32_t foreign;     /* not 0: recorded on another machine or kernel: this one's kernel symbols
 			       * and vdso are used only when their build-ids are the recorded ones */
+	uint32_t no_inline;   /* not 0: functions that were inlined are not looked for */
 	uint32_t coarse;      /* not 0: the nameless places of a module have one key, and no address but
 			       * file_offset: for whoever does not tell them apart */
 };
@@ -36,7 +37,7 @@ struct perfev_frame {
 	const char *symbol; /* NULL when it has no name */
 	const char *module; /* the file, "[kernel.kallsyms]", "[vdso]", ...; "[unknown]" */
 	uint64_t address;   /* in the module's own addresses: of the symbol's start, or, without a
-			     * name, of the place itself */
+			     * name, of the place itself; 0 of what was inlined */
 	uint64_t file_offset; /* of the place in its file; of kernel code and what has no file, the place itself */
 	uint32_t flags;	    /* enum perfev_frame_flag */
 	uint32_t module_id; /* for perfev_symbols_module() */
@@ -77,7 +78,8 @@ struct perfev_place {
 
 /*
  * perfev_symbols_find() - what is at an address, now
- * @ret: up to @max frames: the innermost function first, then those it is inlined in.
+ * @ret: up to @max frames: the innermost function first, then those it is inlined in, as debug information tells. With
+ *	@max 1 it is the one that symbol tables have: the outermost of them.
  * Return: the number of frames, at least 1: an address without a name gives an unresolved frame.
  */
 PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
@@ -92,6 +94,24 @@ PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct 
  */
 PERFEV_API int perfev_symbols_code(struct perfev_symbols *symbols, const struct perfev_place *place, void *to, size_t size,
 				   struct perfev_error *err);
+
+/* Where code comes from. */
+struct perfev_source {
+	const char *file; /* NULL: not known; lives until the symbols are freed */
+	uint32_t line;	  /* 0: not known */
+	uint32_t reserved;
+};
+
+/*
+ * perfev_symbols_source() - the lines that an address comes from, now
+ * @ret: up to @max, for the same frames as perfev_symbols_find() gives: of the innermost function the line of the address,
+ *	of each one around it the line where the one before is called.
+ * Needs debug information, of the file or of its debug file (found by build-id).
+ * Return: how many; 0 when no line is known. -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_place *place,
+				     struct perfev_source *ret, size_t max, struct perfev_error *err);
 
 /* perfev_symbols_comm() - the name of a thread, now; ":TID" when none was recorded; "swapper" of the idle task, 0
  * Lives until the symbols are freed. */

@@ -196,19 +196,26 @@ static bool has_symtab(const struct elf *elf)
 	return elf_section_of_type(elf, ELF_SYMTAB, &section);
 }
 
-/* The place of separate debug files, by build-id. */
-static bool find_debug_file(struct module *module, const struct module_places *places)
+/* The place of separate debug files, by build-id; 41 bytes are behind its folder. */
+static bool open_debug_file(const struct module *module, const struct module_places *places, struct elf *elf, char *path,
+			    size_t size)
 {
-	char id[41], path[8192];
-	struct elf elf;
+	char id[41];
 	int error;
 
 	if (module->build_id_size < 2)
 		return false;
 	hex_id(module, id);
-	snprintf(path, sizeof(path), "%s/usr/lib/debug/.build-id/%.2s/%s.debug",
-		 places->symfs ? places->symfs : "", id, id + 2);
-	if (try_file(module, path, &elf, &error) != FIT_YES)
+	snprintf(path, size, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", places->symfs ? places->symfs : "", id, id + 2);
+	return try_file(module, path, elf, &error) == FIT_YES;
+}
+
+static bool find_debug_file(struct module *module, const struct module_places *places)
+{
+	char path[8192];
+	struct elf elf;
+
+	if (!open_debug_file(module, places, &elf, path, sizeof(path)))
 		return false;
 	if (!has_symtab(&elf)) {
 		elf_close(&elf);
@@ -223,6 +230,31 @@ static bool find_debug_file(struct module *module, const struct module_places *p
 	if (module->file)
 		memcpy(module->file, path, strlen(path) + 1);
 	return true;
+}
+
+static bool has_debug_info(const struct elf *elf)
+{
+	struct elf_section section;
+
+	return elf_section_named(elf, ".debug_info", &section) || elf_section_named(elf, ".zdebug_info", &section);
+}
+
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
+{
+	char path[8192];
+
+	if (module->dwarf_tried)
+		return module->dwarf;
+	module->dwarf_tried = true;
+	if (!module->has_elf)
+		return NULL;
+	if (has_debug_info(&module->elf)) {
+		module->dwarf = dwarf_open(&module->elf);
+	} else if (open_debug_file(module, places, &module->debug, path, sizeof(path))) {
+		module->has_debug = true;
+		module->dwarf = has_debug_info(&module->debug) ? dwarf_open(&module->debug) : NULL;
+	}
+	return module->dwarf;
 }
 
 static void note_id(struct module *module)
@@ -405,6 +437,9 @@ void module_free(struct module *module)
 		elf_close(&module->elf);
 	if (module->has_plain)
 		elf_close(&module->plain);
+	dwarf_free(module->dwarf);
+	if (module->has_debug)
+		elf_close(&module->debug);
 	table_free(&module->table);
 	free(module->keys);
 	free(module->parts);

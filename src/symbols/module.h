@@ -3,6 +3,7 @@
 #ifndef SYMBOLS_MODULE_H
 #define SYMBOLS_MODULE_H
 
+#include "dwarf.h"
 #include "elf.h"
 #include "table.h"
 
@@ -27,6 +28,9 @@ struct module {
 	struct elf elf;	      /* open while symbols point into it */
 	struct elf plain;     /* the mapped file itself, when symbols come from a debug file */
 	bool has_elf, has_plain;
+	struct dwarf *dwarf;  /* debug information; NULL: none, or not asked for yet */
+	struct elf debug;     /* a file that only has that */
+	bool has_debug, dwarf_tried;
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
 	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
@@ -43,6 +47,8 @@ struct module_places {
 /* module_load() - find the file and read its symbols; afterwards either the table has some, or why is
  * set. Return: 0, -ENOMEM. */
 int module_load(struct module *module, const struct module_places *places);
+/* module_dwarf() - its debug information; NULL: none. */
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. */
 uint64_t module_address(const struct module *module, uint64_t offset);
 /* module_is_jit_map() - whether it is the list of functions that a process made at run time. */

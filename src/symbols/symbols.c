@@ -292,24 +292,76 @@ static long find_symbol(struct perfev_symbols *s, const struct table *table, uin
 	return slot->high ? table_at(table, address, table_before(table, address, slot->low, slot->high)) : -1;
 }
 
-static int find_user(struct perfev_symbols *s, const struct mapping *mapping, uint64_t ip, struct perfev_frame *ret)
+static uint64_t offset_in_file(const struct module *module, const struct mapping *mapping, uint64_t ip)
+{
+	return module->no_file ? ip : ip - mapping->start + mapping->offset;
+}
+
+/* The frame of a call that was inlined; NULL-named when its name is not known. */
+static int inlined_frame(struct perfev_symbols *s, uint32_t number, struct dwarf_function *function, uint64_t in_file,
+			 struct perfev_frame *ret)
+{
+	struct perfev_frame frame = {NULL, s->modules[number]->name, 0, 0, PERFEV_FRAME_INLINED, number, 0, 0};
+	const char *name;
+	char text[4096];
+	uint32_t key;
+
+	if (!function->key) {
+		name = dwarf_name(s->modules[number]->dwarf, function);
+		if (name && !s->opts.raw_names && demangle(name, text, sizeof(text)))
+			name = text;
+		frame.symbol = intern(&s->names, name && name[0] ? name : "[inlined]");
+		if (!frame.symbol || add_frame(s, &frame, &key) < 0)
+			return -ENOMEM;
+		function->key = key + 1;
+	}
+	*ret = s->frames[function->key - 1];
+	ret->file_offset = in_file;
+	return 0;
+}
+
+/* What was inlined at an address, innermost first, but not as many as @max. Return: how many; -ENOMEM. */
+static int find_inlined(struct perfev_symbols *s, uint32_t number, uint64_t address, uint64_t in_file,
+			struct perfev_frame *ret, size_t max)
+{
+	struct dwarf *dwarf = module_dwarf(s->modules[number], &s->places);
+	struct dwarf_unit *unit = dwarf ? dwarf_unit_at(dwarf, address) : NULL;
+	struct dwarf_function *function = unit ? dwarf_function_at(unit, address) : NULL;
+	size_t n = 0;
+
+	for (; function && function->parent && n + 1 < max; function = &unit->functions[function->parent - 1]) {
+		if (inlined_frame(s, number, function, in_file, &ret[n]) < 0)
+			return -ENOMEM;
+		n++;
+	}
+	return (int)n;
+}
+
+static int find_user(struct perfev_symbols *s, const struct mapping *mapping, uint64_t ip, struct perfev_frame *ret,
+		     size_t max)
 {
 	struct module *module = s->modules[mapping->module];
-	uint64_t in_file = module->no_file ? ip : ip - mapping->start + mapping->offset, address;
+	uint64_t in_file = offset_in_file(module, mapping, ip), address;
 	uint32_t key;
+	int inlined = 0;
 	long index;
 
 	if (!module->loaded && module_load(module, &s->places) < 0)
 		return -ENOMEM;
 	address = module_address(module, in_file);
+	if (max > 1 && !s->opts.no_inline)
+		inlined = find_inlined(s, mapping->module, address, in_file, ret, max);
+	if (inlined < 0)
+		return -ENOMEM;
 	index = find_symbol(s, &module->table, mapping->module + 1, address);
 	if ((index < 0 ? nameless_frame(s, mapping->module, address, in_file, 0, &key)
 		       : symbol_frame(s, &module->table.items[index], mapping->module, 0, module->keys, index, &key)) < 0)
 		return -ENOMEM;
+	ret += inlined;
 	*ret = s->frames[key];
 	ret->offset = index < 0 ? 0 : (uint32_t)(address - module->table.items[index].start);
 	ret->file_offset = in_file;
-	return 1;
+	return inlined + 1;
 }
 
 /* ---- kernel code --------------------------------------------------------------------------------------------- */
@@ -402,7 +454,7 @@ static int find_elsewhere(struct perfev_symbols *s, const struct perfev_place *p
 	return 1;
 }
 
-static int find(struct perfev_symbols *s, const struct perfev_place *place, struct perfev_frame *ret)
+static int find(struct perfev_symbols *s, const struct perfev_place *place, struct perfev_frame *ret, size_t max)
 {
 	const struct mapping *mapping;
 	struct space_process *process;
@@ -421,14 +473,64 @@ static int find(struct perfev_symbols *s, const struct perfev_place *place, stru
 			return r;
 	}
 	mapping = space_find(process, place->ip);
-	return mapping ? find_user(s, mapping, place->ip, ret) : find_elsewhere(s, place, ret);
+	return mapping ? find_user(s, mapping, place->ip, ret, max) : find_elsewhere(s, place, ret);
 }
 
 int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
 			struct perfev_frame *ret, size_t max, struct perfev_error *err)
 {
-	int r = max ? find(symbols, place, ret) : 0;
+	int r = max ? find(symbols, place, ret, max) : 0;
 
+	return r < 0 ? error_memory(err) : r;
+}
+
+/* ---- lines --------------------------------------------------------------------------------------------------- */
+
+static int put_source(struct perfev_symbols *s, struct dwarf *dwarf, struct dwarf_unit *unit, uint32_t file, uint32_t line,
+		      struct perfev_source *ret)
+{
+	char text[4096];
+
+	dwarf_file_name(dwarf, unit, file, text, sizeof(text));
+	ret->file = intern(&s->names, text);
+	ret->line = line;
+	ret->reserved = 0;
+	return ret->file ? 0 : -ENOMEM;
+}
+
+static int find_source(struct perfev_symbols *s, uint32_t number, uint64_t address, struct perfev_source *ret, size_t max)
+{
+	struct dwarf *dwarf = module_dwarf(s->modules[number], &s->places);
+	struct dwarf_unit *unit = dwarf ? dwarf_unit_at(dwarf, address) : NULL;
+	const struct dwarf_row *row = unit ? dwarf_row_at(dwarf, unit, address) : NULL;
+	const struct dwarf_function *function = unit ? dwarf_function_at(unit, address) : NULL;
+	size_t n = 0;
+
+	if (!row)
+		return 0;
+	if (put_source(s, dwarf, unit, row->file, row->line, &ret[n++]) < 0)
+		return -ENOMEM;
+	for (; function && function->parent && n < max; function = &unit->functions[function->parent - 1])
+		if (put_source(s, dwarf, unit, function->call_file, function->call_line, &ret[n++]) < 0)
+			return -ENOMEM;
+	return (int)n;
+}
+
+int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_place *place, struct perfev_source *ret,
+			  size_t max, struct perfev_error *err)
+{
+	struct space_process *process = place->cpumode == PERF_RECORD_MISC_USER ? process_of(symbols, place->pid) : NULL;
+	const struct mapping *mapping = process && max ? space_find(process, place->ip) : NULL;
+	struct module *module;
+	int r;
+
+	if (!mapping)
+		return 0;
+	module = symbols->modules[mapping->module];
+	r = module_load(module, &symbols->places);
+	if (r == 0)
+		r = find_source(symbols, mapping->module, module_address(module, offset_in_file(module, mapping, place->ip)),
+				ret, max);
 	return r < 0 ? error_memory(err) : r;
 }
 

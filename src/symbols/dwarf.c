@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Units and their functions.
+ *
+ * Opening reads the header and the first DIE of each unit, which says where its code is. The rest of a unit is read
+ * when an address of it is asked for: its functions and what was inlined into them stand in the order of their nesting,
+ * so that painting their ranges one over the other leaves at each address the innermost.
+ */
+#include "dwarf_die.h"
+#include "expand.h"
+
+#include "base/buffer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define DEPTH_MAX 512
+#define UNITS_MAX (1u << 22)
+#define HOPS_MAX  16 /* from a function to where its name is */
+#define FUNCTIONS_MAX (1u << 24)
+
+/* ---- units ------------------------------------------------------------------------------------------------ */
+
+/* Units of types, and those whose DIEs are in another file, have no functions. */
+static bool has_functions(uint64_t kind)
+{
+	return kind == 1 || kind == 3; /* compile, partial */
+}
+
+/* The header of a unit. Returns false at the end, or where it is damaged; @usable: its DIEs may be read. */
+static bool read_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable)
+{
+	const unsigned char *data = dwarf->sections[DWARF_INFO].data;
+	uint64_t length, kind = 1;
+
+	memset(unit, 0, sizeof(*unit));
+	unit->offset = (uint64_t)(r->at - data);
+	unit->offset_size = 4;
+	length = dwarf_number(r, 4);
+	if (length == UINT32_MAX) {
+		unit->offset_size = 8;
+		length = dwarf_number(r, 8);
+	}
+	if (r->failed || length > (uint64_t)(r->end - r->at) || length < 7)
+		return false;
+	unit->end = (uint64_t)(r->at - data) + length;
+	unit->version = (uint16_t)dwarf_number(r, 2);
+	if (unit->version >= 5) {
+		kind = dwarf_number(r, 1);
+		unit->address_size = (uint8_t)dwarf_number(r, 1);
+	}
+	unit->abbrev = dwarf_number(r, unit->offset_size);
+	if (unit->version < 5)
+		unit->address_size = (uint8_t)dwarf_number(r, 1);
+	unit->dies = (uint64_t)(r->at - data);
+	*usable = !r->failed && unit->version >= 2 && unit->version <= 5 && has_functions(kind) &&
+		  (unit->address_size == 4 || unit->address_size == 8);
+	return true;
+}
+
+/* The first DIE is read twice: its texts and addresses may need bases that come behind them. */
+static bool read_root(struct dwarf_unit *unit, const struct dwarf *dwarf, struct dwarf_die *die)
+{
+	if (!dwarf_die_at(die, dwarf, unit, unit->dies))
+		return false;
+	unit->str_offsets = die->str_offsets;
+	unit->addr = die->addr;
+	unit->rnglists = die->rnglists;
+	if ((die->str_offsets || die->addr) && !dwarf_die_at(die, dwarf, unit, unit->dies))
+		return false;
+	unit->low = die->has_low ? die->low : 0;
+	unit->line = die->has_line ? die->line : UINT64_MAX;
+	unit->name = die->name;
+	unit->folder = die->folder;
+	return true;
+}
+
+struct places {
+	struct range *items;
+	size_t count, room;
+};
+
+static int compile(struct dwarf *dwarf, struct dwarf_unit *unit);
+
+/* A unit that does not say where its code is has it where its functions are. */
+static int add_places(struct places *places, struct dwarf *dwarf, struct dwarf_unit *unit, const struct dwarf_die *die,
+		      uint32_t index)
+{
+	size_t before = places->count, i;
+	struct range *items;
+	int r = dwarf_die_ranges(&places->items, &places->count, &places->room, index, dwarf, unit, die);
+
+	if (r < 0 || places->count > before)
+		return r;
+	r = compile(dwarf, unit);
+	for (i = 0; r == 0 && i < unit->piece_count; i++) {
+		items = array_grow(places->items, &places->room, places->count, sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		places->items = items;
+		items[places->count] = unit->pieces[i];
+		items[places->count++].owner = index;
+	}
+	return r;
+}
+
+static int read_units(struct dwarf *dwarf, struct places *places)
+{
+	struct perfev_bytes info = dwarf->sections[DWARF_INFO];
+	struct dwarf_reader r = {info.data, (const unsigned char *)info.data + info.size, dwarf->swap, false};
+	struct dwarf_unit unit, *units;
+	struct dwarf_die die;
+	bool usable;
+	int result = 0;
+
+	while (result == 0 && r.at < r.end && dwarf->unit_count < UNITS_MAX && read_header(&unit, &r, dwarf, &usable)) {
+		r.at = (const unsigned char *)info.data + unit.end;
+		if (!usable || !read_root(&unit, dwarf, &die))
+			continue;
+		units = array_grow(dwarf->units, &dwarf->unit_room, dwarf->unit_count, sizeof(*units));
+		if (!units)
+			return -ENOMEM;
+		dwarf->units = units;
+		units[dwarf->unit_count] = unit;
+		result = add_places(places, dwarf, &units[dwarf->unit_count], &die, (uint32_t)dwarf->unit_count);
+		dwarf->unit_count++;
+	}
+	return result;
+}
+
+struct dwarf *dwarf_open(const struct elf *elf)
+{
+	static const char *const names[DWARF_SECTIONS] = {
+		".debug_info",	   ".debug_abbrev",   ".debug_str",  ".debug_line",	   ".debug_line_str",
+		".debug_ranges",   ".debug_rnglists", ".debug_addr", ".debug_str_offsets"};
+	struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
+	struct places places = {NULL, 0, 0};
+	int i, r;
+
+	if (!dwarf)
+		return NULL;
+	dwarf->swap = elf->swap;
+	for (i = 0; i < DWARF_SECTIONS; i++)
+		if (!elf_expand(elf, names[i], &dwarf->sections[i], &dwarf->owned[i]))
+			dwarf->sections[i].data = NULL;
+	r = dwarf->sections[DWARF_INFO].data && dwarf->sections[DWARF_ABBREV].data ? read_units(dwarf, &places) : -ENOENT;
+	if (r == 0 && places.count)
+		r = cells_paint(&dwarf->where, &dwarf->where_count, places.items, places.count);
+	free(places.items);
+	if (r == 0 && dwarf->where_count)
+		return dwarf;
+	dwarf_free(dwarf);
+	return NULL;
+}
+
+void dwarf_free(struct dwarf *dwarf)
+{
+	size_t i;
+
+	if (!dwarf)
+		return;
+	for (i = 0; i < dwarf->unit_count; i++) {
+		free(dwarf->units[i].functions);
+		free(dwarf->units[i].pieces);
+		free(dwarf->units[i].rows);
+		free(dwarf->units[i].folders);
+		free(dwarf->units[i].files);
+	}
+	for (i = 0; i < DWARF_SECTIONS; i++)
+		free(dwarf->owned[i]);
+	free(dwarf->units);
+	free(dwarf->where);
+	free(dwarf);
+}
+
+/* ---- functions ---------------------------------------------------------------------------------------------- */
+
+struct walk {
+	struct dwarf *dwarf;
+	struct dwarf_unit *unit;
+	struct places places;
+	uint32_t inside[DEPTH_MAX]; /* by depth: the function whose children they are, + 1; 0: none */
+	unsigned depth;
+};
+
+static int add_function(struct walk *w, const struct dwarf_die *die, uint32_t *number)
+{
+	struct dwarf_unit *unit = w->unit;
+	size_t before = w->places.count;
+	struct dwarf_function *functions;
+
+	if (unit->function_count >= FUNCTIONS_MAX)
+		return 0;
+	if (dwarf_die_ranges(&w->places.items, &w->places.count, &w->places.room, (uint32_t)unit->function_count, w->dwarf,
+			     unit, die) < 0)
+		return -ENOMEM;
+	if (w->places.count == before)
+		return 0;
+	functions = array_grow(unit->functions, &unit->function_room, unit->function_count, sizeof(*functions));
+	if (!functions)
+		return -ENOMEM;
+	unit->functions = functions;
+	memset(&functions[unit->function_count], 0, sizeof(*functions));
+	functions[unit->function_count].die = die->offset;
+	functions[unit->function_count].call_file = die->call_file;
+	functions[unit->function_count].call_line = die->call_line;
+	if (die->tag == DW_TAG_inlined_subroutine)
+		functions[unit->function_count].parent = w->inside[w->depth];
+	*number = (uint32_t)++unit->function_count;
+	return 0;
+}
+
+/* Types, and functions without code, have no code in their children. */
+static bool is_passed_over(const struct dwarf_die *die, bool has_code)
+{
+	switch (die->tag) {
+	case DW_TAG_array_type:
+	case DW_TAG_class_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_subroutine_type:
+	case DW_TAG_union_type:
+		return true;
+	case DW_TAG_subprogram:
+		return !has_code;
+	default:
+		return false;
+	}
+}
+
+/* One DIE. Returns 1 to go on, 0 at the end, -ENOMEM. */
+static int walk_die(struct walk *w, struct dwarf_reader *r, const struct dwarf_abbrevs *abbrevs)
+{
+	struct dwarf_die die;
+	uint32_t number = 0;
+
+	if (!dwarf_die_read(&die, r, w->dwarf, w->unit, abbrevs))
+		return 0;
+	if (!die.tag) {
+		w->depth -= w->depth > 0;
+		return w->depth > 0;
+	}
+	if ((die.tag == DW_TAG_subprogram || die.tag == DW_TAG_inlined_subroutine) && add_function(w, &die, &number) < 0)
+		return -ENOMEM;
+	if (!die.children)
+		return w->depth > 0;
+	if (die.sibling > die.offset && die.sibling < w->unit->end && is_passed_over(&die, number)) {
+		const unsigned char *next = (const unsigned char *)w->dwarf->sections[DWARF_INFO].data + die.sibling;
+
+		if (next > r->at) {
+			r->at = next;
+			return 1;
+		}
+	}
+	if (w->depth + 1 >= DEPTH_MAX)
+		return 0;
+	number = number ? number : die.tag == DW_TAG_subprogram ? 0 : w->inside[w->depth];
+	w->inside[++w->depth] = number;
+	return 1;
+}
+
+static int compile(struct dwarf *dwarf, struct dwarf_unit *unit)
+{
+	struct walk *w = calloc(1, sizeof(*w));
+	struct dwarf_abbrevs abbrevs;
+	struct dwarf_reader r = dwarf_info_reader(dwarf, unit, unit->dies);
+	int result;
+
+	unit->compiled = true;
+	if (!w)
+		return -ENOMEM;
+	w->dwarf = dwarf;
+	w->unit = unit;
+	result = dwarf_abbrevs_read(&abbrevs, dwarf, unit);
+	if (result == 0)
+		do
+			result = walk_die(w, &r, &abbrevs);
+		while (result > 0 && r.at < r.end);
+	if (result >= 0 && w->places.count)
+		result = cells_paint(&unit->pieces, &unit->piece_count, w->places.items, w->places.count);
+	dwarf_abbrevs_free(&abbrevs);
+	free(w->places.items);
+	free(w);
+	return result == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* ---- finding -------------------------------------------------------------------------------------------------- */
+
+static const struct range *find_range(const struct range *ranges, size_t count, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < ranges[low - 1].end ? &ranges[low - 1] : NULL;
+}
+
+struct dwarf_unit *dwarf_unit_at(struct dwarf *dwarf, uint64_t address)
+{
+	const struct range *range = find_range(dwarf->where, dwarf->where_count, address);
+	struct dwarf_unit *unit = range ? &dwarf->units[range->owner] : NULL;
+
+	if (unit && !unit->compiled && compile(dwarf, unit) < 0)
+		return NULL;
+	return unit;
+}
+
+struct dwarf_function *dwarf_function_at(const struct dwarf_unit *unit, uint64_t address)
+{
+	const struct range *range = find_range(unit->pieces, unit->piece_count, address);
+
+	return range ? &unit->functions[range->owner] : NULL;
+}
+
+const struct dwarf_unit *dwarf_unit_of(const struct dwarf *dwarf, uint64_t offset)
+{
+	size_t low = 0, high = dwarf->unit_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (dwarf->units[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && offset < dwarf->units[low - 1].end ? &dwarf->units[low - 1] : NULL;
+}
+
+const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_function *function)
+{
+	uint64_t offset = function->die;
+	const char *name = NULL;
+	struct dwarf_die die;
+	int hops;
+
+	for (hops = 0; offset && hops < HOPS_MAX; hops++) {
+		const struct dwarf_unit *unit = dwarf_unit_of(dwarf, offset);
+
+		if (!unit || offset < unit->dies || !dwarf_die_at(&die, dwarf, unit, offset))
+			break;
+		if (die.linkage_name)
+			return die.linkage_name;
+		if (!name)
+			name = die.name;
+		offset = die.origin;
+	}
+	return name;
+}
+
+const struct dwarf_row *dwarf_row_at(struct dwarf *dwarf, struct dwarf_unit *unit, uint64_t address)
+{
+	size_t low = 0, high;
+
+	if (!unit->has_lines) {
+		unit->has_lines = true;
+		if (dwarf_lines_read(dwarf, unit) < 0)
+			unit->row_count = 0;
+	}
+	for (high = unit->row_count; low < high;) {
+		size_t middle = low + (high - low) / 2;
+
+		if (unit->rows[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && unit->rows[low - 1].file != DWARF_NO_FILE ? &unit->rows[low - 1] : NULL;
+}

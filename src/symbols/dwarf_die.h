@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* DIEs: the entries of .debug_info, as far as functions and units need them. */
+#ifndef SYMBOLS_DWARF_DIE_H
+#define SYMBOLS_DWARF_DIE_H
+
+#include "dwarf.h"
+#include "dwarf_read.h"
+
+#define DW_TAG_array_type	  0x01
+#define DW_TAG_class_type	  0x02
+#define DW_TAG_enumeration_type	  0x04
+#define DW_TAG_compile_unit	  0x11
+#define DW_TAG_structure_type	  0x13
+#define DW_TAG_subroutine_type	  0x15
+#define DW_TAG_union_type	  0x17
+#define DW_TAG_inlined_subroutine 0x1d
+#define DW_TAG_subprogram	  0x2e
+
+/* One kind of DIE. */
+struct dwarf_abbrev {
+	uint32_t tag, first, count; /* tag 0: there is none of that code */
+	bool children;
+};
+
+struct dwarf_spec {
+	uint32_t name, form;
+	int64_t constant;
+};
+
+struct dwarf_abbrevs {
+	struct dwarf_abbrev *items; /* by code */
+	size_t count, room;
+	struct dwarf_spec *specs;
+	size_t spec_count, spec_room;
+};
+
+struct dwarf_die {
+	uint64_t offset; /* in .debug_info */
+	uint32_t tag;	 /* 0: the end of a list of children */
+	bool children;
+	bool has_low, has_high, high_is_size, has_ranges, ranges_index, has_line;
+	uint64_t low, high, ranges, line;
+	uint64_t sibling, origin; /* offsets in .debug_info; 0: none */
+	uint64_t str_offsets, addr, rnglists; /* bases; 0: not said */
+	uint32_t call_file, call_line;
+	const char *name, *linkage_name, *folder;
+};
+
+/* All of a unit's kinds of DIEs. Return: 0; -EINVAL when they are damaged; -ENOMEM. */
+int dwarf_abbrevs_read(struct dwarf_abbrevs *ret, const struct dwarf *dwarf, const struct dwarf_unit *unit);
+void dwarf_abbrevs_free(struct dwarf_abbrevs *abbrevs);
+/* The next DIE; the reader is then behind it. False when it cannot be read. */
+bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct dwarf *dwarf,
+		    const struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs);
+/* One DIE of a unit, by its offset, when its kinds are not read. */
+bool dwarf_die_at(struct dwarf_die *ret, const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset);
+/* Of .debug_info, from @offset to the end of the unit. */
+struct dwarf_reader dwarf_info_reader(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset);
+const struct dwarf_unit *dwarf_unit_of(const struct dwarf *dwarf, uint64_t offset);
+/* The ranges of a DIE, put behind @list. Return: 0, -ENOMEM. */
+int dwarf_die_ranges(struct range **list, size_t *count, size_t *room, uint32_t owner, const struct dwarf *dwarf,
+		     const struct dwarf_unit *unit, const struct dwarf_die *die);
+/* dwarf_line.c */
+int dwarf_lines_read(struct dwarf *dwarf, struct dwarf_unit *unit);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Compressed sections: those with a header that says how (SHF_COMPRESSED), and the older ones whose name begins with
+ * .z and whose bytes begin with ZLIB and the size. The libraries are loaded when a section wants them.
+ */
+#include "expand.h"
+
+#include "base/load.h"
+#ifdef __linux__
+#include "base/library.h"
+#endif
+
+#include <stdlib.h>
+
+#define COMPRESSED_FLAG 0x800
+#define KIND_ZLIB	1
+#define KIND_ZSTD	2
+
+#ifdef __linux__
+static bool find(void *library, const char *name, void *to)
+{
+	void *address = library ? dlsym(library, name) : NULL;
+
+	memcpy(to, &address, sizeof(address)); /* a function is no object */
+	return address != NULL;
+}
+
+static bool expand_zlib(void *to, size_t size, struct perfev_bytes from)
+{
+	int (*uncompress)(unsigned char *, unsigned long *, const unsigned char *, unsigned long);
+	void *library = library_open("libz.so.1");
+	unsigned long got = (unsigned long)size;
+
+	return find(library, "uncompress", &uncompress) &&
+	       uncompress(to, &got, from.data, (unsigned long)from.size) == 0 && got == size;
+}
+
+static bool expand_zstd(void *to, size_t size, struct perfev_bytes from)
+{
+	size_t (*decompress)(void *, size_t, const void *, size_t);
+	void *library = library_open("libzstd.so.1");
+
+	return find(library, "ZSTD_decompress", &decompress) && decompress(to, size, from.data, from.size) == size;
+}
+#else
+static bool expand_zlib(void *to, size_t size, struct perfev_bytes from)
+{
+	(void)to, (void)size, (void)from;
+	return false;
+}
+
+#define expand_zstd expand_zlib
+#endif
+
+/* How, how large, and where the packed bytes begin. */
+static bool read_header(const struct elf *elf, const unsigned char *at, uint64_t size, bool old, uint32_t *kind,
+			uint64_t *expanded, uint64_t *skip)
+{
+	uint64_t i;
+
+	*skip = old ? 12 : elf->wide ? 24 : 12;
+	if (size < *skip)
+		return false;
+	if (!old) {
+		*kind = load_u32(at, elf->swap);
+		*expanded = elf->wide ? load_u64(at + 8, elf->swap) : load_u32(at + 4, elf->swap);
+		return true;
+	}
+	*kind = KIND_ZLIB;
+	*expanded = 0;
+	for (i = 4; i < 12; i++) /* its highest byte first, whatever the file's order is */
+		*expanded = *expanded << 8 | at[i];
+	return !memcmp(at, "ZLIB", 4);
+}
+
+static bool expand(const struct elf *elf, const unsigned char *at, uint64_t size, bool old, struct perfev_bytes *ret,
+		   void **owned)
+{
+	struct perfev_bytes packed;
+	uint64_t expanded, skip;
+	uint32_t kind;
+	void *to;
+
+	if (!read_header(elf, at, size, old, &kind, &expanded, &skip) || !expanded || expanded > EXPANDED_MAX ||
+	    expanded / 1032 > size) /* more than zlib can pack */
+		return false;
+	packed.data = at + skip;
+	packed.size = (size_t)(size - skip);
+	to = malloc((size_t)expanded);
+	if (!to)
+		return false;
+	if (!(kind == KIND_ZLIB ? expand_zlib(to, (size_t)expanded, packed)
+				: kind == KIND_ZSTD && expand_zstd(to, (size_t)expanded, packed))) {
+		free(to);
+		return false;
+	}
+	ret->data = *owned = to;
+	ret->size = (size_t)expanded;
+	return true;
+}
+
+bool elf_expand(const struct elf *elf, const char *name, struct perfev_bytes *ret, void **owned)
+{
+	struct elf_section section;
+	const unsigned char *data;
+	char old[64] = ".z";
+
+	*owned = NULL;
+	if (elf_section_named(elf, name, &section)) {
+		data = elf_bytes(elf, &section);
+		if (data && (section.flags & COMPRESSED_FLAG))
+			return expand(elf, data, section.size, false, ret, owned);
+		ret->data = data;
+		ret->size = (size_t)section.size;
+		return data != NULL;
+	}
+	if (name[0] != '.' || strlen(name) > 60)
+		return false;
+	strcat(old, name + 1);
+	data = elf_section_named(elf, old, &section) ? elf_bytes(elf, &section) : NULL;
+	return data && expand(elf, data, section.size, true, ret, owned);
+}
