@@ -211,6 +211,7 @@ void recorder_free(struct recorder *recorder);
 struct replay_opts {
 	const char *path, *symfs, *kallsyms;
 	bool partial; /* a damaged file is read as far as it goes */
+	bool no_inline;
 	bool coarse;  /* nameless places of a module need not be told apart */
 };
 
@@ -288,6 +289,7 @@ struct loaded {
 struct load_opts {
 	const char *path, *symfs, *kallsyms;
 	const struct filter *filter;
+	bool no_inline;
 };
 
 /* Returns 0, or an exit code after it said why. */

@@ -220,7 +220,7 @@ int cmd_report(int argc, char **argv)
 		{0, "speedscope", "FILE", "", OPTION_LATER_TEXT, NULL},
 		{0, "firefox", "FILE", "", OPTION_LATER_TEXT, NULL},
 		{0, "jobs", "N", "", OPTION_LATER_TEXT, NULL},
-		{0, "no-inline", NULL, "", OPTION_LATER, NULL},
+		{0, "no-inline", NULL, "functions that were inlined count for those around them", OPTION_FLAG, &o.load.no_inline},
 	};
 	struct command_line line = {
 		.command = "report",

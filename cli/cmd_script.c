@@ -456,7 +456,7 @@ int cmd_script(int argc, char **argv)
 		 "what is printed, as in -F comm,tid,time,ip,sym, or +FIELD and -FIELD to change what is printed without -F; "
 		 "of one kind of events when it begins with hw:, sw:, trace:, hw-cache:, raw:, break: or pmu:. Fields: comm, "
 		 "pid, tid, time, cpu, misc, period, event, trace, addr, data_src, weight, ip, sym, symoff, dso, iregs, uregs, "
-		 "brstack, brstacksym, brstackoff, bpf-output, phys_addr, data_page_size, code_page_size, ins_lat, retire_lat",
+		 "brstack, brstacksym, brstackoff, bpf-output, phys_addr, data_page_size, code_page_size, ins_lat, retire_lat, srcline",
 		 OPTION_LIST, &o.fields},
 		{0, "json", NULL, "one JSON document a line for each sample", OPTION_FLAG, &o.json},
 		{'G', "hide-call-graph", NULL, "do not print call chains", OPTION_FLAG, &o.no_chains},

@@ -307,7 +307,8 @@ static int list_missing(struct load *l)
 static int load_all(struct load *l, struct perfev_error *err)
 {
 	struct replay *replay = &l->out->replay;
-	struct replay_opts opts = {l->opts->path, l->opts->symfs, l->opts->kallsyms, false, false};
+	struct replay_opts opts = {.path = l->opts->path, .symfs = l->opts->symfs, .kallsyms = l->opts->kallsyms,
+				   .no_inline = l->opts->no_inline};
 	int r = replay_open(replay, &opts, err);
 
 	replay->sample = take_sample;

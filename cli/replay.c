@@ -88,7 +88,7 @@ int replay_symbols(struct replay *replay, struct perfev_error *err)
 	char beside[4096];
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
 					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay),
-					   .coarse = replay->how.coarse};
+					   .coarse = replay->how.coarse, .no_inline = replay->how.no_inline};
 	int r;
 
 	if (!opts.kallsyms)

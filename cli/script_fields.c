@@ -39,6 +39,7 @@ static const struct {
 	{"code_page_size", FIELD_CODE_PAGE_SIZE, PERF_SAMPLE_CODE_PAGE_SIZE},
 	{"ins_lat", FIELD_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
 	{"retire_lat", FIELD_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
+	{"srcline", FIELD_SRCLINE, PERF_SAMPLE_IP},
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 

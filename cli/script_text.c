@@ -60,6 +60,25 @@ static void put_frame(struct script *script, const struct script_sample *s, cons
 	pen_end(script->pen, put_place(to, script->fields.shown[s->event->kind], frame, f));
 }
 
+/* On a line of its own, where it is known: the file without its folders, as perf has it. */
+static int put_source(struct script *script, const struct script_sample *s, uint64_t ip, uint32_t cpumode,
+		      struct perfev_error *err)
+{
+	struct perfev_place place = {ip, s->pid, cpumode};
+	struct perfev_source source;
+	const char *base;
+	int n;
+
+	if (!is(script, s, FIELD_SRCLINE))
+		return 0;
+	n = perfev_symbols_source(script->replay.symbols, &place, &source, 1, err);
+	if (n <= 0 || !source.file)
+		return n < 0 ? n : 0;
+	base = strrchr(source.file, '/');
+	pen_print(script->pen, "\n  %.4000s:%" PRIu32, base ? base + 1 : source.file, source.line);
+	return 0;
+}
+
 /* Whose an address of a chain is; 0: what follows cannot be known. */
 static uint32_t mode_of(uint64_t context)
 {
@@ -113,9 +132,10 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 		to = place_room(script, f);
 		*to++ = '\t';
 		to = put_hex(to, place.cpumode == PERF_RECORD_MISC_USER ? frame.file_offset : place.ip, 16);
-		to = put_place(to, shown, &frame, f);
-		*to++ = '\n';
-		pen_end(script->pen, to);
+		pen_end(script->pen, put_place(to, shown, &frame, f));
+		if (put_source(script, s, place.ip, place.cpumode, err) < 0)
+			return -1;
+		pen_char(script->pen, '\n');
 	}
 	return 0;
 }
@@ -133,7 +153,7 @@ static int put_ip(struct script *script, const struct script_sample *s, struct p
 		return -1;
 	pen_hex(script->pen, s->sample->ip, 16);
 	put_frame(script, s, &frame);
-	return 0;
+	return put_source(script, s, s->sample->ip, s->cpumode, err);
 }
 
 /* Events whose address is code, or what code touched first: it has a name too. */
@@ -253,7 +273,7 @@ static char *put_misc(char *to, const struct script_sample *s)
 
 static char *put_signed(char *to, int32_t number, int width)
 {
-	return number >= 0 ? put_number(to, (uint64_t)number, width) : to + sprintf(to, "%*d", width, number);
+	return number >= 0 ? put_number(to, (uint64_t)number, width) : to + snprintf(to, 24, "%*d", width, number);
 }
 
 static char *put_task(char *to, const struct script *script, const struct script_sample *s)
@@ -263,7 +283,7 @@ static char *put_task(char *to, const struct script *script, const struct script
 	if (pid || tid)
 		to = put_signed(to, pid ? s->pid : s->tid, 5);
 	if (pid && tid)
-		to += sprintf(to, "/%-5d", s->tid);
+		to += snprintf(to, 24, "/%-5d", s->tid);
 	if (pid || tid)
 		*to++ = ' ';
 	return to;

@@ -134,7 +134,7 @@ def perf_rows(path):
 
 
 def our_rows(path, event):
-    report = perfev("report", "-i", path, "--json", "--event", event).json()
+    report = perfev("report", "-i", path, "--json", "--no-inline", "--event", event).json()
     rows = [(f["self"], f["symbol"]) for f in report["functions"] if f["self"]]
     return sorted(rows, key=lambda row: (-row[0], row[1]))
 

@@ -15,7 +15,7 @@ WORKLOADS = {
 
 def same_top_ten(path):
     theirs, events = perf_rows(path)
-    report = perfev("report", "-i", path, "--json").json()
+    report = perfev("report", "-i", path, "--json", "--no-inline").json()
     expect(theirs, "perf shows nothing")
     expect({e["event"]: e["samples"] for e in report["events"]} == events,
            f"events: {report['events']}, perf: {events}")

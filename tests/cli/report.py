@@ -4,7 +4,7 @@ import re
 import struct
 
 import cli
-from cli import BURN, Folder, expect, expect_code, expect_in, perfev, stats
+from cli import BURN, Folder, expect, expect_code, expect_in, need_command, perfev, run, stats
 
 made = {}
 
@@ -28,6 +28,41 @@ def test_shares_of_known_functions():
     for name, share in (("burn_50", 50), ("burn_30", 30), ("burn_20", 20)):
         got = 100 * shares[name] / total
         expect(abs(got - share) <= 2, f"{name}: {got:.1f} %")
+
+
+INLINED = """
+static inline __attribute__((always_inline)) double work(double x)
+{
+	for (int i = 0; i < 1000; i++)
+		x = x * 1.0000001 + i;
+	return x;
+}
+static inline __attribute__((always_inline)) double middle(double x) { return work(x) + 1; }
+__attribute__((noinline)) double outer(double x) { return middle(x) * 2; }
+int main(void)
+{
+	volatile double x = 1;
+	for (int i = 0; i < 300000; i++)
+		x = outer(x);
+}
+"""
+
+
+def test_inlined_functions():
+    need_command("cc")
+    with Folder() as folder:
+        program, path = folder / "inlined", folder / "a.data"
+        built = run("cc", "-O2", "-g", "-fno-omit-frame-pointer", "-x", "c", "-", "-o", program, stdin=None, input=INLINED.encode())
+        expect_code(built, 0)
+        expect_code(perfev("record", "-e", "cpu-clock:u", "-F", "2000", "-o", path, "--", program), 0)
+        rows = {f["symbol"]: f for f in perfev("report", "-i", path, "--json").json()["functions"]}
+        expect(rows["work"]["self"] > 0.9 * rows["outer"]["total"] > 20, f"{rows}")
+        expect(rows["middle"]["total"] >= rows["work"]["total"], f"{rows}")
+        expect_in("outer;middle;work", perfev("report", "-i", path, "--folded").out)
+        plain = {f["symbol"]: f for f in perfev("report", "-i", path, "--json", "--no-inline").json()["functions"]}
+        expect("work" not in plain and plain["outer"]["self"] == rows["outer"]["total"], f"{plain}")
+        lines = perfev("script", "-i", path, "-F", "ip,sym,srcline").out
+        expect_in("<stdin>:", lines)
 
 
 def test_sums_agree():
