@@ -235,8 +235,7 @@ static int put_records(struct copy *c, struct perfev_error *err)
 
 		if (written < 0)
 			return failed(c, written, err);
-		if (!c->piece.size)
-			perfev_reader_release(c->reader);
+		perfev_reader_release(c->reader); /* pages that are written later come back */
 	}
 	damage = perfev_reader_damage(c->reader);
 	if (damage && c->has_pending && damage->where == c->pending.offset)
