@@ -56,6 +56,7 @@ static int write_piece(struct copy *c)
 
 	c->piece.size = 0;
 	c->stage.size = 0;
+	c->wrote = true;
 	return r;
 }
 
@@ -235,8 +236,9 @@ static int put_records(struct copy *c, struct perfev_error *err)
 
 		if (written < 0)
 			return failed(c, written, err);
-		if (!c->piece.size)
+		if (c->wrote) /* pages that have to be written would only come back */
 			perfev_reader_release(c->reader);
+		c->wrote = false;
 	}
 	damage = perfev_reader_damage(c->reader);
 	if (damage && c->has_pending && damage->where == c->pending.offset)

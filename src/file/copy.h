@@ -18,6 +18,7 @@ struct copy {
 	bool expands;
 	struct perfev_bytes piece; /* to be written next: of the mapped file, or the stage */
 	struct buffer stage;
+	bool wrote; /* the last record made it be written */
 	struct perfev_record pending; /* a compressed record whose inside is looked at */
 	bool has_pending;
 	uint64_t attrs_offset, attrs_size, data_offset;

@@ -135,12 +135,47 @@ int perfev_reader_tracepoint(struct perfev_reader *reader, uint64_t id, const st
 			 (unsigned long long)id, reader->name, all->count);
 }
 
+/* simpleperf has lines NAME,TYPE,CONFIG. Return: the length of the name, at *@ret; 0: the event is in none. */
+static size_t find_line(const char *lines, const struct perf_event_attr *attr, const char **ret)
+{
+	char tail[64];
+	size_t n = (size_t)snprintf(tail, sizeof(tail), ",%u,%llu", attr->type, (unsigned long long)attr->config), size;
+
+	for (; *lines; lines += size + (lines[size] == '\n')) {
+		size = strcspn(lines, "\n");
+		if (size <= n || memcmp(lines + size - n, tail, n))
+			continue;
+		*ret = lines;
+		return size - n;
+	}
+	return 0;
+}
+
+static size_t find_meta_name(const struct perfev_reader *reader, const struct perf_event_attr *attr, const char **ret)
+{
+	struct perfev_feature_walk walk;
+	struct perfev_feature_field field;
+	struct perfev_bytes section;
+	bool is_info = false;
+
+	if (!perfev_reader_feature(reader, PERFEV_FEATURE_SIMPLEPERF_META_INFO, &section))
+		return 0;
+	perfev_feature_begin(&walk, PERFEV_FEATURE_SIMPLEPERF_META_INFO, section, reader->info.swapped, 0);
+	while (perfev_feature_next(&walk, &field, NULL) > 0) {
+		if (is_info)
+			return find_line(field.text, attr, ret);
+		is_info = !strcmp(field.name, "key") && !strcmp(field.text, "event_type_info");
+	}
+	return 0;
+}
+
 int reader_name_tracepoints(struct perfev_reader *reader, struct perfev_error *err)
 {
 	const struct perfev_tracepoint *tp;
 	struct perfev_tracepoint_info info;
+	const char *text;
 	char name[256];
-	size_t i;
+	size_t i, n;
 	int r;
 
 	for (i = 0; i < reader->event_count; i++) {
@@ -148,6 +183,13 @@ int reader_name_tracepoints(struct perfev_reader *reader, struct perfev_error *e
 
 		if (event->named || event->attr.type != PERF_TYPE_TRACEPOINT)
 			continue;
+		n = find_meta_name(reader, &event->attr, &text);
+		if (n) {
+			event->named = reader_rename(event, text, n) == 0;
+			if (!event->named)
+				return error_memory(err);
+			continue;
+		}
 		r = perfev_reader_tracepoint(reader, event->attr.config, &tp, NULL);
 		if (r == -ENOMEM)
 			return error_memory(err);
