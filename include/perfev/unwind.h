@@ -111,6 +111,33 @@ struct perfev_unwinder_info {
 /* perfev_unwinder_describe() - what it did so far; rows, rules and bytes are of all tables of its symbols */
 PERFEV_API void perfev_unwinder_describe(const struct perfev_unwinder *unwinder, struct perfev_unwinder_info *ret);
 
+/* ---- the calling thread ------------------------------------------------------------------------------------------ */
+
+/* The tables of what is loaded in this process. */
+struct perfev_unwind_self;
+
+/*
+ * perfev_unwind_self_new() - makes the tables of the program, its libraries and the vdso, as they are loaded now
+ * Code that is loaded later is unwound by frame pointers: make another one then.
+ * Return: 0; -ENOMEM; -ENOTSUP (why UNSUPPORTED) on other machines.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error *err);
+PERFEV_API void perfev_unwind_self_free(struct perfev_unwind_self *self);
+
+/*
+ * perfev_unwind_self() - the frames of the calling thread
+ * Can be called from a signal handler, by several threads at once: it allocates nothing, takes no lock, and changes nothing
+ * but @frames and @end. Memory is read only after the kernel was asked whether it can be, once a page.
+ * @ucontext: the third argument of a signal handler (SA_SIGINFO): frames from the interrupted place on; NULL: from the
+ * caller of this function on.
+ * @end: enum perfev_unwound_end; may be NULL.
+ * Return: how many frames, at most @max.
+ * Since: 0.1
+ */
+PERFEV_API uint32_t perfev_unwind_self(const struct perfev_unwind_self *self, const void *ucontext,
+				       struct perfev_unwound_frame *frames, uint32_t max, uint32_t *end);
+
 PERFEV_END
 
 #endif
