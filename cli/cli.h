@@ -218,6 +218,7 @@ struct replay_opts {
 struct replay {
 	struct perfev_reader *reader;
 	struct perfev_symbols *symbols; /* when a sample is told: what was mapped then */
+	struct perfev_unwinder *unwinder; /* made for the first sample that needs it */
 	struct perfev_order *order;
 	struct perfev_deferred *deferred;
 	struct replay_opts how;
@@ -234,8 +235,23 @@ int replay_run(struct replay *replay, struct perfev_error *err);
 /* The symbols before replay_run(), which makes them otherwise. */
 int replay_symbols(struct replay *replay, struct perfev_error *err);
 void replay_close(struct replay *replay);
+/* The user part of a sample's call chain, when it was recorded as registers and stack, or by the CPU. 1: it was put into the
+ * chain, which then lives until the next call; 0: nothing is to be done. */
+int replay_unwind(struct replay *replay, struct perfev_sample *sample, const struct perfev_layout *layout,
+		  struct perfev_error *err);
 /* The text of a feature section, or NULL. */
 const char *replay_feature(const struct replay *replay, unsigned feature);
+
+/* ---- graph.c: how call chains are recorded --------------------------------------------------------------------- */
+
+struct graph {
+	uint32_t how;	      /* PERFEV_GRAPH_* */
+	uint32_t stack_bytes; /* 0: not said */
+};
+
+/* @how: what was said behind --call-graph, or NULL; @asked: -g was said. Return: 0, EXIT_USAGE. */
+int graph_parse(struct graph *ret, const char *how, bool asked);
+void graph_apply(const struct graph *graph, struct perf_event_attr *attr, const struct perfev_event_info *info);
 
 /* ---- filter.c: which samples are looked at ----------------------------------------------------------------- */
 

@@ -19,7 +19,8 @@ struct options {
 	struct texts events;
 	struct session session;
 	uint64_t frequency, period, pages;
-	bool graph, no_inherit;
+	struct graph graph;
+	bool no_inherit;
 	const char *call_graph, *output, *html, *when, *sync;
 	struct recorder_files files;
 	int argc; /* the words as given, for the file */
@@ -105,15 +106,6 @@ static void choose_period(struct perf_event_attr *attr, const struct perfev_even
 		attr->sample_type |= PERF_SAMPLE_ADDR;
 }
 
-static void choose_chains(struct perf_event_attr *attr, const struct perfev_event_info *info,
-			  const struct options *o)
-{
-	if (info->call_graph == PERFEV_GRAPH_FP || (info->call_graph == PERFEV_GRAPH_DEFAULT && o->graph))
-		attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	else
-		attr->sample_max_stack = 0;
-}
-
 static void prepare_event(struct perfev_event *event, const struct options *o, bool first, bool traced,
 			  uint64_t frequency)
 {
@@ -127,7 +119,7 @@ static void prepare_event(struct perfev_event *event, const struct options *o, b
 	if (cpu_wide)
 		attr->sample_type |= PERF_SAMPLE_CPU;
 	choose_period(attr, &info, o, frequency);
-	choose_chains(attr, &info, o);
+	graph_apply(&o->graph, attr, &info);
 	if (!(info.flags & PERFEV_EVENT_INHERIT))
 		attr->inherit = !cpu_wide && !o->no_inherit;
 	attr->enable_on_exec = s->is_command && attr->disabled;
@@ -189,9 +181,7 @@ static int check_events(const struct record_work *work)
 		const char *what;
 
 		perfev_event_describe(event, &info);
-		what = info.call_graph == PERFEV_GRAPH_DWARF	     ? "call-graph=dwarf"
-		       : info.call_graph == PERFEV_GRAPH_LBR	     ? "call-graph=lbr"
-		       : perfev_event_attr(event)->write_backward    ? "overwrite"
+		what = perfev_event_attr(event)->write_backward    ? "overwrite"
 		       : info.flags & PERFEV_EVENT_NO_TIME	     ? "time=0"
 								     : NULL;
 		if (what) {
@@ -495,24 +485,6 @@ static int record(struct record_work *work)
 	return r;
 }
 
-static int choose_graph(struct options *o, bool asked)
-{
-	const char *mode = o->call_graph;
-
-	if (!mode || !strcmp(mode, "fp")) {
-		o->graph = true;
-		return 0;
-	}
-	o->graph = false;
-	if (!strcmp(mode, "no"))
-		return asked ? usage_error("record", "-g and --call-graph no contradict each other") : 0;
-	if (!strncmp(mode, "dwarf", 5) || !strcmp(mode, "lbr")) {
-		fprintf(stderr, "perfev record: --call-graph %s is not built yet\n", mode);
-		return EXIT_USAGE;
-	}
-	return usage_error("record", "--call-graph takes no, fp, dwarf or lbr, and '%s' is none", mode);
-}
-
 static int check(struct options *o, bool graph)
 {
 	if (o->frequency && o->period)
@@ -524,7 +496,7 @@ static int check(struct options *o, bool graph)
 		return usage_error("record", "-m takes up to %d pages", PAGES_MAX);
 	if (check_files(&o->files, o->output, o->html, o->when, o->sync))
 		return EXIT_USAGE;
-	return choose_graph(o, graph);
+	return graph_parse(&o->graph, o->call_graph, graph);
 }
 
 int cmd_record(int argc, char **argv)
@@ -540,7 +512,7 @@ int cmd_record(int argc, char **argv)
 		{'F', "freq", "HZ", "samples a second (default 999)", OPTION_COUNT, &o.frequency},
 		{'c', "count", "PERIOD", "a sample each PERIOD events", OPTION_COUNT, &o.period},
 		{'g', NULL, NULL, "record call chains (the default)", OPTION_FLAG, &graph},
-		{0, "call-graph", "HOW", "call chains: fp (frame pointers, the default) or no", OPTION_TEXT,
+		{0, "call-graph", "HOW", "call chains: fp (frame pointers, the default), dwarf[,BYTES], lbr or no", OPTION_TEXT,
 		 &o.call_graph},
 		{'o', "output", "FILE", "where to (default perf.data; - is standard output)", OPTION_TEXT,
 		 &o.output},

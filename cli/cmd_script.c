@@ -331,6 +331,13 @@ static int take(void *context, const struct perfev_record *record, const struct 
 		sample.present &= ~(uint64_t)PERF_SAMPLE_CALLCHAIN;
 	if (is_guest(&sample) || !filter_passes(&run->o->filter, &sample))
 		return 0;
+	run->script.unwound = false;
+	if (!run->o->no_chains) {
+		r = replay_unwind(&run->script.replay, &sample, layout, err);
+		if (r < 0)
+			return r;
+		run->script.unwound = r > 0;
+	}
 	if (run->script.pen->failed) {
 		r = -EIO;
 	} else if (sample.present & PERF_SAMPLE_READ) {

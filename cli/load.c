@@ -270,6 +270,9 @@ static int take_sample(void *load, const struct perfev_record *record,
 		return r;
 	if (!filter_passes(l->opts->filter, &sample))
 		return 0;
+	r = replay_unwind(&l->out->replay, &sample, layout, err);
+	if (r < 0)
+		return r;
 	return add_sample(l, &sample, l->events[event], perfev_layout_attr(layout), err);
 }
 

@@ -110,9 +110,30 @@ void replay_close(struct replay *replay)
 {
 	perfev_order_free(replay->order);
 	perfev_deferred_free(replay->deferred);
+	perfev_unwinder_free(replay->unwinder);
 	perfev_symbols_free(replay->symbols);
 	perfev_reader_close(replay->reader);
 	memset(replay, 0, sizeof(*replay));
+}
+
+int replay_unwind(struct replay *replay, struct perfev_sample *sample, const struct perfev_layout *layout,
+		  struct perfev_error *err)
+{
+	const struct perf_event_attr *attr = perfev_layout_attr(layout);
+	struct perfev_unwinder_opts opts = {.size = sizeof(opts)};
+	const char *machine;
+	int r;
+
+	if (!(sample->present & PERF_SAMPLE_STACK_USER) && !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
+		return 0;
+	if (!replay->unwinder) {
+		machine = replay_feature(replay, PERFEV_FEATURE_ARCH);
+		opts.arch = machine ? (uint32_t)perfev_arch_of(machine, NULL) : 0;
+		r = perfev_unwinder_new(&replay->unwinder, replay->symbols, &opts, err);
+		if (r < 0)
+			return r;
+	}
+	return perfev_unwind_sample(replay->unwinder, sample, layout, NULL, err);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */

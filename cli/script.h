@@ -119,6 +119,7 @@ struct script {
 	int name_width; /* of the longest name of an event */
 	bool chains;	/* call chains are printed */
 	uint32_t max_stack;
+	bool unwound; /* the user part of the sample's call chain was made here */
 	const char *arch; /* of the recording, or NULL */
 	bool ns;	  /* times with all digits */
 	struct script_frame *frames; /* by frame key */

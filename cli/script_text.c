@@ -115,6 +115,7 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 	uint32_t shown = script->fields.shown[s->event->kind], depth = 0, count = known_marks(chain), i;
 	struct perfev_place place = {0, s->pid, PERF_RECORD_MISC_USER};
 	struct perfev_frame frame;
+	bool first = true;
 
 	for (i = 0; i < count && depth < script->max_stack; i++) {
 		const struct script_frame *f;
@@ -123,8 +124,13 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 		place.ip = perfev_u64s_at(*chain, i);
 		if (place.ip >= (uint64_t)PERF_CONTEXT_MAX) {
 			place.cpumode = mode_of(place.ip);
+			first = true;
 			continue;
 		}
+		/* as perf does: of a chain that the kernel made, the return addresses; of one that was unwound, the calls */
+		if (script->unwound && !first && place.cpumode == PERF_RECORD_MISC_USER)
+			place.ip--;
+		first = false;
 		if (perfev_symbols_find(script->replay.symbols, &place, &frame, 1, err) < 0)
 			return -1;
 		depth++;

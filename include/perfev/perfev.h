@@ -35,6 +35,7 @@
 #include <perfev/target.h>
 #include <perfev/tracepoint.h>
 #include <perfev/tracer.h>
+#include <perfev/unwind.h>
 #include <perfev/user_record.h>
 #include <perfev/writer.h>
 

@@ -10,4 +10,7 @@
 int plug_function_offset(const char *path, const char *function, uint64_t *offset,
 			 struct perfev_error *err);
 
+/* kernel: whether 8 bytes of this process's memory can be read; asks the kernel, and can be called from signal handlers */
+bool plug_readable(const void *at);
+
 #endif

@@ -441,6 +441,9 @@ void module_free(struct module *module)
 	if (module->has_debug)
 		elf_close(&module->debug);
 	table_free(&module->table);
+	if (module->unwind)
+		unwind_table_free(module->unwind);
+	free(module->unwind);
 	free(module->keys);
 	free(module->parts);
 	buffer_free(&module->text);

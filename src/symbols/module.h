@@ -6,6 +6,7 @@
 #include "dwarf.h"
 #include "elf.h"
 #include "table.h"
+#include "unwind_table.h"
 
 #include "base/buffer.h"
 
@@ -38,6 +39,8 @@ struct module {
 	struct buffer text; /* that names of a list of functions are in */
 	uint32_t nameless_key[2]; /* of all places without a name, + 1, where they are one; the kernel's second */
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
+	struct unwind_table *unwind; /* NULL: nothing is known, or was asked for yet */
+	bool unwind_tried;
 };
 
 struct module_places {

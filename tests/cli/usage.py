@@ -71,7 +71,7 @@ def test_not_built_yet():
         done = perfev(command)
         expect_code(done, 2)
         expect_in("not built yet", done.err)
-    for words in (["record", "--off-cpu", "--", "true"], ["record", "-e", "cs/call-graph=lbr/", "--", "true"],
+    for words in (["record", "--off-cpu", "--", "true"],
                   ["report", "--pprof", "x"]):
         done = perfev(*words)
         expect_code(done, 2)

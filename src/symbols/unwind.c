@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stacks of samples.
+ *
+ * For each frame: address -> mapping -> table of the module -> rule -> registers of the caller. The first three are
+ * remembered by address, because stacks have most of their frames in common; an entry belongs to one state of one
+ * process's mappings, whose number is never used again. Entries point into tables, which live as long as the symbols.
+ */
+#include "unwind_base.h"
+#include "unwind_module.h"
+
+#include "base/error.h"
+#include "base/opts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FRAMES_DEFAULT 4096
+#define FRAMES_MAX     65536
+#define ADDRESS_BITS   48
+
+int perfev_unwinder_new(struct perfev_unwinder **ret, struct perfev_symbols *symbols,
+			const struct perfev_unwinder_opts *opts, struct perfev_error *err)
+{
+	struct perfev_unwinder_opts full;
+	struct perfev_unwinder *u;
+	int r = opts_copy(&full, sizeof(full), opts, err);
+
+	if (r < 0)
+		return r;
+	if (full.max_frames > FRAMES_MAX)
+		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
+				 "cannot unwind %u frames: a stack has no more than %d", full.max_frames, FRAMES_MAX);
+	u = calloc(1, sizeof(*u));
+	if (!u)
+		return error_memory(err);
+	u->symbols = symbols;
+	u->arch = full.arch ? (enum perfev_arch)full.arch : perfev_arch_host(NULL);
+	u->max_frames = full.max_frames ? full.max_frames : FRAMES_DEFAULT;
+	u->frames = malloc(u->max_frames * sizeof(*u->frames));
+	u->chain = malloc((UNWIND_CHAIN_MAX + 2 * (size_t)u->max_frames) * sizeof(*u->chain));
+	if (!u->frames || !u->chain) {
+		perfev_unwinder_free(u);
+		return error_memory(err);
+	}
+	*ret = u;
+	return 0;
+}
+
+void perfev_unwinder_free(struct perfev_unwinder *unwinder)
+{
+	if (!unwinder)
+		return;
+	free(unwinder->frames);
+	free(unwinder->chain);
+	free(unwinder);
+}
+
+const char *perfev_unwound_end_name(enum perfev_unwound_end end)
+{
+	static const char *const names[PERFEV_UNWOUND_COUNT_] = {
+		"complete", "nothing", "stack-ended", "no-mapping", "no-rule", "bad-rule", "depth",
+	};
+
+	return (unsigned)end < PERFEV_UNWOUND_COUNT_ ? names[end] : NULL;
+}
+
+void perfev_unwinder_describe(const struct perfev_unwinder *unwinder, struct perfev_unwinder_info *ret)
+{
+	const struct perfev_symbols *s = unwinder->symbols;
+	size_t i;
+
+	*ret = unwinder->info;
+	for (i = 0; i < s->module_count; i++) {
+		const struct unwind_table *t = s->modules[i]->unwind;
+
+		if (!t)
+			continue;
+		ret->rows += t->row_count;
+		ret->rules += t->rule_count;
+		ret->bytes += t->row_count * sizeof(*t->rows) + t->bucket_count * sizeof(*t->buckets) +
+			      t->rule_count * sizeof(*t->rules) + t->save_count * sizeof(*t->saves) + t->code.size;
+	}
+}
+
+/* ---- what is at an address --------------------------------------------------------------------------------------- */
+
+/* Return: 1, 0 no mapping, -ENOMEM. */
+static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
+{
+	const struct mapping *mapping = space_find(u->process, ip);
+	struct module *module;
+
+	if (!mapping)
+		return 0;
+	module = u->symbols->modules[mapping->module];
+	if (!module->unwind_tried && unwind_module_load(module, &u->symbols->places) < 0)
+		return -ENOMEM;
+	place->ip = ip;
+	place->generation = u->process->generation + UINT64_C(1);
+	place->table = module->unwind;
+	place->rule = NULL;
+	if (place->table && !module->no_file)
+		place->rule = unwind_table_find(place->table,
+						module_address(module, ip - mapping->start + mapping->offset));
+	return 1;
+}
+
+static inline int find_place(struct perfev_unwinder *u, uint64_t ip, const struct place **ret)
+{
+	uint64_t generation = u->process->generation + UINT64_C(1);
+	struct place *place = &u->places[(ip ^ ip >> 12 ^ generation * 0x9e5) % UNWIND_PLACES];
+
+	*ret = place;
+	if (place->ip == ip && place->generation == generation)
+		return 1;
+	return look_up(u, place, ip);
+}
+
+/* Return addresses of arm64 may be signed: above the bits that are the address. */
+static int find_signed(struct perfev_unwinder *u, struct unwind_state *state, bool exact, const struct place **ret)
+{
+	uint64_t pc = state->pc & ((UINT64_C(1) << ADDRESS_BITS) - 1);
+	int r;
+
+	if (u->arch != PERFEV_ARCH_ARM64 || pc == state->pc)
+		return 0;
+	r = find_place(u, pc - !exact, ret);
+	if (r > 0)
+		state->pc = pc;
+	return r;
+}
+
+/* ---- walking ------------------------------------------------------------------------------------------------------ */
+
+static const uint8_t end_of[] = {
+	[UNWIND_OUTERMOST] = PERFEV_UNWOUND_COMPLETE,
+	[UNWIND_NO_RULE] = PERFEV_UNWOUND_NO_RULE,
+	[UNWIND_NO_STACK] = PERFEV_UNWOUND_STACK,
+	[UNWIND_BAD] = PERFEV_UNWOUND_BAD_RULE,
+};
+
+/* Return: why it ended, or -ENOMEM. */
+static int walk(struct perfev_unwinder *u, struct unwind_state *state, struct unwind_memory *memory, uint32_t *count)
+{
+	uint32_t flags = 0;
+
+	for (*count = 0; *count < u->max_frames;) {
+		bool exact = !(flags & PERFEV_UNWOUND_RETURN);
+		struct perfev_unwound_frame *frame = &u->frames[*count];
+		const struct place *place;
+		enum unwind_result result;
+		int r = find_place(u, state->pc - !exact, &place);
+
+		if (r == 0)
+			r = find_signed(u, state, exact, &place);
+		if (r < 0)
+			return r;
+		if (r == 0 && *count)
+			return PERFEV_UNWOUND_NO_CODE;
+		frame->ip = state->pc;
+		frame->flags = flags;
+		frame->reserved = 0;
+		++*count;
+		if (r == 0)
+			return PERFEV_UNWOUND_NO_CODE;
+		flags = PERFEV_UNWOUND_RETURN;
+		if (place->rule) {
+			result = unwind_step(state, u->machine, memory, place->table, place->rule, exact);
+		} else {
+			result = unwind_step_frame(state, u->machine, memory);
+			flags |= PERFEV_UNWOUND_GUESSED;
+		}
+		if (place->rule && place->rule->flags & UNWIND_SIGNAL) {
+			frame->flags = (frame->flags & ~(uint32_t)PERFEV_UNWOUND_RETURN) | PERFEV_UNWOUND_SIGNAL;
+			flags = 0;
+		}
+		if (result != UNWIND_CALLER)
+			return end_of[result];
+		if (!state->pc)
+			return PERFEV_UNWOUND_COMPLETE;
+	}
+	return PERFEV_UNWOUND_DEPTH;
+}
+
+static void choose_machine(struct perfev_unwinder *u, uint64_t abi)
+{
+	const struct unwind_machine *machine = unwind_machine(u->arch, abi);
+	uint8_t i;
+
+	if (machine == u->machine || !machine) {
+		u->machine = machine;
+		return;
+	}
+	u->machine = machine;
+	memset(u->of_perf, UNWIND_REGISTERS, sizeof(u->of_perf));
+	for (i = 0; i < machine->count; i++)
+		if (!(machine->zero >> i & 1))
+			u->of_perf[machine->numbers[i]] = i;
+}
+
+/* The registers of a sample, in the order of DWARF. False: there is no stack pointer or place. */
+static bool take_registers(const struct perfev_unwinder *u, const struct perfev_registers *from, struct unwind_state *to)
+{
+	uint64_t mask = from->mask, value;
+	uint32_t i, bit;
+	bool pc = false;
+
+	to->known = u->machine->zero;
+	to->regs[0] = 0;
+	for (i = 0, bit = 0; mask && i < from->values.count; mask >>= 1, bit++) {
+		if (!(mask & 1))
+			continue;
+		value = perfev_u64s_at(from->values, i++);
+		if (u->machine->word == 4)
+			value &= UINT32_MAX;
+		if (bit == u->machine->pc) {
+			to->pc = value;
+			pc = true;
+		} else if (u->of_perf[bit] < UNWIND_REGISTERS) {
+			to->regs[u->of_perf[bit]] = value;
+			to->known |= UINT64_C(1) << u->of_perf[bit];
+		}
+	}
+	return pc && to->known >> u->machine->sp & 1;
+}
+
+int perfev_unwind(struct perfev_unwinder *unwinder, const struct perfev_unwind_state *state, struct perfev_unwound *ret,
+		  struct perfev_error *err)
+{
+	struct unwind_memory memory = {state->stack.data, 0, state->stack.size, state->registers.values.swapped, NULL};
+	struct unwind_state s;
+	uint32_t i;
+	int r;
+
+	ret->frames = unwinder->frames;
+	ret->count = 0;
+	ret->end = PERFEV_UNWOUND_NOTHING;
+	choose_machine(unwinder, state->registers.abi);
+	if (!unwinder->machine || !take_registers(unwinder, &state->registers, &s))
+		return 0;
+	if (!unwinder->process || unwinder->process->pid != state->pid)
+		unwinder->process = spaces_get(&unwinder->symbols->spaces, state->pid);
+	if (!unwinder->process)
+		return error_memory(err);
+	memory.start = s.regs[unwinder->machine->sp];
+	r = walk(unwinder, &s, &memory, &ret->count);
+	if (r < 0)
+		return error_memory(err);
+	ret->end = (uint32_t)r;
+	unwinder->info.stacks++;
+	unwinder->info.frames += ret->count;
+	unwinder->info.ends[r]++;
+	for (i = 0; i < ret->count; i++)
+		unwinder->info.guessed += (ret->frames[i].flags & PERFEV_UNWOUND_GUESSED) != 0;
+	return 0;
+}

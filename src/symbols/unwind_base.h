@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SYMBOLS_UNWIND_BASE_H
+#define SYMBOLS_UNWIND_BASE_H
+
+#include "symbols_base.h"
+#include "unwind_step.h"
+
+#include <perfev/unwind.h>
+
+#define UNWIND_PLACES	 4096
+#define UNWIND_CHAIN_MAX 65536 /* words of the kernel's part: more than a record has */
+
+struct place {
+	uint64_t ip;
+	uint64_t generation; /* 0: empty */
+	const struct unwind_table *table;
+	const struct unwind_rule *rule;
+};
+
+struct perfev_unwinder {
+	struct perfev_symbols *symbols;
+	enum perfev_arch arch;
+	uint32_t max_frames;
+	struct space_process *process; /* looked up last */
+	struct perfev_unwound_frame *frames;
+	uint64_t *chain; /* room for all frames, their marks, and the kernel's part */
+	const struct unwind_machine *machine;
+	uint8_t of_perf[64]; /* the machine's registers by the numbers of perf; UNWIND_REGISTERS: none */
+	struct perfev_unwinder_info info;
+	struct place places[UNWIND_PLACES];
+};
+
+#endif

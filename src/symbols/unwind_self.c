@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stack of the calling thread, also from inside a signal handler.
+ *
+ * Tables are made before, of the call frame information that is in memory with the code. Then a walk needs nothing but its
+ * own stack: no memory is allocated, no lock taken, no file read. What rules and registers say may be wrong, so each page is
+ * read only after the kernel said that it can be.
+ */
+#include "unwind_module.h"
+#include "unwind_step.h"
+
+#include "base/error.h"
+#include "base/plug.h"
+
+#include <perfev/unwind.h>
+
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+#define MODULES_MAX 4096
+#define PAGE	    4096u /* or a part of one */
+#define PAGES_MAX   4096  /* looked at for one word */
+#define ADDRESS_BITS 48
+#define LINK_ARM64  30
+
+struct code {
+	uint64_t start, end;
+	struct unwind_table *table; /* NULL: nothing is known */
+};
+
+struct perfev_unwind_self {
+	const struct unwind_machine *machine;
+	struct code *codes; /* executable parts, sorted */
+	size_t count, room;
+	struct unwind_table **tables;
+	size_t table_count, table_room;
+};
+
+/* ---- tables ------------------------------------------------------------------------------------------------------ */
+
+struct work {
+	struct perfev_unwind_self *self;
+	int error;
+};
+
+static int add_code(struct perfev_unwind_self *self, uint64_t start, uint64_t end, struct unwind_table *table)
+{
+	struct code *codes = array_grow(self->codes, &self->room, self->count, sizeof(*codes));
+
+	if (!codes)
+		return -ENOMEM;
+	self->codes = codes;
+	codes[self->count++] = (struct code){start, end, table};
+	return 0;
+}
+
+/* The section of frames that an index in memory belongs to. */
+static bool find_frames(const struct dl_phdr_info *info, const ElfW(Phdr) *index, struct cfi_source *source)
+{
+	struct cfi_section *section = &source->sections[0];
+	uint64_t at = info->dlpi_addr + index->p_vaddr;
+	int i;
+
+	source->data_base = at;
+	if (!unwind_index_frames(section, (const unsigned char *)(uintptr_t)at, index->p_memsz, at, source))
+		return false;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && section->address >= start && section->address - start < p->p_filesz) {
+			section->size = p->p_filesz - (section->address - start);
+			section->data = (const unsigned char *)(uintptr_t)section->address;
+			source->section_count = 1;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int make_table(struct perfev_unwind_self *self, const struct cfi_source *source, struct unwind_table **ret)
+{
+	struct unwind_table **tables, *table = malloc(sizeof(*table));
+	int r;
+
+	*ret = NULL;
+	if (!table)
+		return -ENOMEM;
+	r = cfi_compile(table, source);
+	if (r < 0) {
+		free(table);
+		return r == -ENOMEM ? r : 0;
+	}
+	tables = array_grow(self->tables, &self->table_room, self->table_count, sizeof(*tables));
+	if (!tables) {
+		unwind_table_free(table);
+		free(table);
+		return -ENOMEM;
+	}
+	self->tables = tables;
+	tables[self->table_count++] = table;
+	*ret = table;
+	return 0;
+}
+
+static int take_module(struct dl_phdr_info *info, size_t size, void *context)
+{
+	struct work *w = context;
+	struct cfi_source source = {.machine = w->self->machine->elf, .wide = w->self->machine->word == 8};
+	const ElfW(Phdr) *index = NULL;
+	struct unwind_table *table = NULL;
+	uint32_t i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_GNU_EH_FRAME)
+			index = p;
+		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || source.range_count == UNWIND_RANGES)
+			continue;
+		source.ranges[source.range_count].start = info->dlpi_addr + p->p_vaddr;
+		source.ranges[source.range_count].end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
+		source.range_count++;
+	}
+	if (index && find_frames(info, index, &source))
+		w->error = make_table(w->self, &source, &table);
+	for (i = 0; i < source.range_count && w->error == 0; i++)
+		w->error = add_code(w->self, source.ranges[i].start, source.ranges[i].end, table);
+	return w->error < 0 || w->self->table_count == MODULES_MAX;
+}
+
+static int by_start(const void *a_, const void *b_)
+{
+	const struct code *a = a_, *b = b_;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error *err)
+{
+	unsigned abi;
+	enum perfev_arch arch = perfev_arch_host(&abi);
+	struct work w = {calloc(1, sizeof(*w.self)), 0};
+
+	if (!w.self)
+		return error_memory(err);
+	w.self->machine = unwind_machine(arch, abi);
+	if (!w.self->machine) {
+		free(w.self);
+		return error_set(err, -ENOTSUP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
+				 "cannot unwind the own stack: not on this machine, only on x86, arm64 and riscv64");
+	}
+	dl_iterate_phdr(take_module, &w);
+	if (w.error < 0) {
+		perfev_unwind_self_free(w.self);
+		return error_memory(err);
+	}
+	if (w.self->count)
+		qsort(w.self->codes, w.self->count, sizeof(*w.self->codes), by_start);
+	*ret = w.self;
+	return 0;
+}
+
+void perfev_unwind_self_free(struct perfev_unwind_self *self)
+{
+	size_t i;
+
+	if (!self)
+		return;
+	for (i = 0; i < self->table_count; i++) {
+		unwind_table_free(self->tables[i]);
+		free(self->tables[i]);
+	}
+	free(self->tables);
+	free(self->codes);
+	free(self);
+}
+
+/* ---- registers ------------------------------------------------------------------------------------------------------ */
+
+static inline void set(struct unwind_state *s, unsigned reg, uint64_t value)
+{
+	s->regs[reg] = value;
+	s->known |= UINT64_C(1) << reg;
+}
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+static bool take_context(struct unwind_state *s, const void *context)
+{
+	static const int numbers[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+					REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+	const ucontext_t *u = context;
+	unsigned i;
+
+	for (i = 0; i < 16; i++)
+		set(s, i, (uint64_t)u->uc_mcontext.gregs[numbers[i]]);
+	s->pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
+	return true;
+}
+
+/* Those that functions give back, here. */
+#define TAKE_HERE(s)                                                                                              \
+	do {                                                                                                      \
+		uint64_t at_[8];                                                                                  \
+		__asm__ volatile("movq %%rbx, 0(%0)\n\tmovq %%rbp, 8(%0)\n\tmovq %%rsp, 16(%0)\n\t"               \
+				 "movq %%r12, 24(%0)\n\tmovq %%r13, 32(%0)\n\tmovq %%r14, 40(%0)\n\t"             \
+				 "movq %%r15, 48(%0)\n\tleaq 0(%%rip), %%rdx\n\tmovq %%rdx, 56(%0)"               \
+				 :                                                                                \
+				 : "a"(at_)                                                                       \
+				 : "rdx", "memory");                                                              \
+		set(s, 3, at_[0]);                                                                                \
+		set(s, 6, at_[1]);                                                                                \
+		set(s, 7, at_[2]);                                                                                \
+		set(s, 12, at_[3]);                                                                               \
+		set(s, 13, at_[4]);                                                                               \
+		set(s, 14, at_[5]);                                                                               \
+		set(s, 15, at_[6]);                                                                               \
+		(s)->pc = at_[7];                                                                                 \
+	} while (0)
+#elif defined(__i386__)
+static bool take_context(struct unwind_state *s, const void *context)
+{
+	static const int numbers[8] = {REG_EAX, REG_ECX, REG_EDX, REG_EBX, REG_ESP, REG_EBP, REG_ESI, REG_EDI};
+	const ucontext_t *u = context;
+	unsigned i;
+
+	for (i = 0; i < 8; i++)
+		set(s, i, (uint32_t)u->uc_mcontext.gregs[numbers[i]]);
+	s->pc = (uint32_t)u->uc_mcontext.gregs[REG_EIP];
+	return true;
+}
+
+#define TAKE_HERE(s)                                                                                              \
+	do {                                                                                                      \
+		uint32_t at_[6];                                                                                  \
+		__asm__ volatile("movl %%ebx, 0(%0)\n\tmovl %%ebp, 4(%0)\n\tmovl %%esp, 8(%0)\n\t"                \
+				 "movl %%esi, 12(%0)\n\tmovl %%edi, 16(%0)\n\t"                                   \
+				 "call 1f\n1:\tpopl %%edx\n\tmovl %%edx, 20(%0)"                                  \
+				 :                                                                                \
+				 : "a"(at_)                                                                       \
+				 : "edx", "memory");                                                              \
+		set(s, 3, at_[0]);                                                                                \
+		set(s, 5, at_[1]);                                                                                \
+		set(s, 4, at_[2]);                                                                                \
+		set(s, 6, at_[3]);                                                                                \
+		set(s, 7, at_[4]);                                                                                \
+		(s)->pc = at_[5];                                                                                 \
+	} while (0)
+#elif defined(__aarch64__)
+static bool take_context(struct unwind_state *s, const void *context)
+{
+	const ucontext_t *u = context;
+	unsigned i;
+
+	for (i = 0; i < 31; i++)
+		set(s, i, u->uc_mcontext.regs[i]);
+	set(s, 31, u->uc_mcontext.sp);
+	s->pc = u->uc_mcontext.pc;
+	return true;
+}
+
+#define TAKE_HERE(s)                                                                                              \
+	do {                                                                                                      \
+		uint64_t at_[14];                                                                                 \
+		unsigned i_;                                                                                      \
+		__asm__ volatile("stp x19, x20, [%0]\n\tstp x21, x22, [%0, 16]\n\tstp x23, x24, [%0, 32]\n\t"     \
+				 "stp x25, x26, [%0, 48]\n\tstp x27, x28, [%0, 64]\n\tstp x29, x30, [%0, 80]\n\t" \
+				 "mov x9, sp\n\tadr x10, .\n\tstp x9, x10, [%0, 96]"                              \
+				 :                                                                                \
+				 : "r"(at_)                                                                       \
+				 : "x9", "x10", "memory");                                                        \
+		for (i_ = 0; i_ < 12; i_++)                                                                       \
+			set(s, 19 + i_, at_[i_]);                                                                 \
+		set(s, 31, at_[12]);                                                                              \
+		(s)->pc = at_[13];                                                                                \
+	} while (0)
+#elif defined(__riscv) && __riscv_xlen == 64
+static bool take_context(struct unwind_state *s, const void *context)
+{
+	const ucontext_t *u = context;
+	unsigned i;
+
+	set(s, 0, 0);
+	for (i = 1; i < 32; i++)
+		set(s, i, u->uc_mcontext.__gregs[i]);
+	s->pc = u->uc_mcontext.__gregs[0];
+	return true;
+}
+
+#define TAKE_HERE(s)                                                                                              \
+	do {                                                                                                      \
+		uint64_t at_[15];                                                                                 \
+		unsigned i_;                                                                                      \
+		__asm__ volatile("sd s0, 0(%0)\n\tsd s1, 8(%0)\n\tsd s2, 16(%0)\n\tsd s3, 24(%0)\n\t"             \
+				 "sd s4, 32(%0)\n\tsd s5, 40(%0)\n\tsd s6, 48(%0)\n\tsd s7, 56(%0)\n\t"           \
+				 "sd s8, 64(%0)\n\tsd s9, 72(%0)\n\tsd s10, 80(%0)\n\tsd s11, 88(%0)\n\t"         \
+				 "sd sp, 96(%0)\n\tsd ra, 104(%0)\n\tauipc t0, 0\n\tsd t0, 112(%0)"               \
+				 :                                                                                \
+				 : "r"(at_)                                                                       \
+				 : "t0", "memory");                                                               \
+		set(s, 0, 0);                                                                                     \
+		set(s, 8, at_[0]);                                                                                \
+		set(s, 9, at_[1]);                                                                                \
+		for (i_ = 2; i_ < 12; i_++)                                                                       \
+			set(s, 16 + i_, at_[i_]);                                                                 \
+		set(s, 2, at_[12]);                                                                               \
+		set(s, 1, at_[13]);                                                                               \
+		(s)->pc = at_[14];                                                                                \
+	} while (0)
+#else
+static bool take_context(struct unwind_state *s, const void *context)
+{
+	(void)s, (void)context;
+	return false;
+}
+
+#define TAKE_HERE(s) ((s)->pc = 0)
+#endif
+
+/* ---- walking -------------------------------------------------------------------------------------------------------- */
+
+static const struct code *find_code(const struct perfev_unwind_self *self, uint64_t pc)
+{
+	size_t low = 0, high = self->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (self->codes[middle].end <= pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < self->count && self->codes[low].start <= pc ? &self->codes[low] : NULL;
+}
+
+/* Also where a return address was signed, above the bits that are the address. */
+static const struct code *find_caller(const struct perfev_unwind_self *self, struct unwind_state *state, bool exact)
+{
+	const struct code *code = find_code(self, state->pc - !exact);
+
+	if (code || self->machine->link != LINK_ARM64)
+		return code;
+	state->pc &= (UINT64_C(1) << ADDRESS_BITS) - 1;
+	return find_code(self, state->pc - !exact);
+}
+
+static bool readable(uint64_t address)
+{
+	return address == (uintptr_t)address && plug_readable((const void *)(uintptr_t)(address & ~UINT64_C(7)));
+}
+
+/* What can be read grows upwards by pages; another stack, as of signals, begins anew. */
+static bool more_memory(struct unwind_memory *memory, uint64_t address)
+{
+	uint64_t end = memory->start + memory->size, last = address + 7;
+	unsigned pages = 0;
+
+	if (last < address)
+		return false;
+	if (address < memory->start || address >= end + (uint64_t)PAGES_MAX * PAGE) {
+		memory->start = address & ~(uint64_t)(PAGE - 1);
+		memory->size = 0;
+		end = memory->start;
+	}
+	for (; end <= last; end += PAGE) {
+		if (pages++ == PAGES_MAX || !readable(end))
+			return false;
+		memory->size = end + PAGE - memory->start;
+	}
+	memory->data = (const unsigned char *)(uintptr_t)memory->start;
+	return true;
+}
+
+static uint32_t walk(const struct perfev_unwind_self *self, struct unwind_state *state, struct perfev_unwound_frame *frames,
+		     uint32_t max, uint32_t *end, bool skips)
+{
+	static const uint8_t ends[] = {
+		[UNWIND_OUTERMOST] = PERFEV_UNWOUND_COMPLETE,
+		[UNWIND_NO_RULE] = PERFEV_UNWOUND_NO_RULE,
+		[UNWIND_NO_STACK] = PERFEV_UNWOUND_STACK,
+		[UNWIND_BAD] = PERFEV_UNWOUND_BAD_RULE,
+	};
+	struct unwind_memory memory = {NULL, state->regs[self->machine->sp] & ~(uint64_t)(PAGE - 1), 0, false, more_memory};
+	uint32_t count = 0, flags = 0;
+
+	*end = PERFEV_UNWOUND_DEPTH;
+	while (count < max) {
+		bool exact = !(flags & PERFEV_UNWOUND_RETURN);
+		const struct code *code = find_caller(self, state, exact);
+		const struct unwind_rule *rule = code && code->table ? unwind_table_find(code->table, state->pc - !exact) : NULL;
+		enum unwind_result result;
+
+		if (!code && (count || skips)) {
+			*end = PERFEV_UNWOUND_NO_CODE;
+			break;
+		}
+		if (!skips) {
+			frames[count] = (struct perfev_unwound_frame){state->pc, flags, 0};
+			if (rule && rule->flags & UNWIND_SIGNAL)
+				frames[count].flags = (flags & ~(uint32_t)PERFEV_UNWOUND_RETURN) | PERFEV_UNWOUND_SIGNAL;
+			count++;
+		}
+		skips = false;
+		flags = rule && rule->flags & UNWIND_SIGNAL ? 0 : PERFEV_UNWOUND_RETURN;
+		result = rule ? unwind_step(state, self->machine, &memory, code->table, rule, exact)
+			      : unwind_step_frame(state, self->machine, &memory);
+		flags |= rule ? 0 : PERFEV_UNWOUND_GUESSED;
+		if (result != UNWIND_CALLER || !state->pc) {
+			*end = result == UNWIND_CALLER ? PERFEV_UNWOUND_COMPLETE : ends[result];
+			break;
+		}
+	}
+	return count;
+}
+
+__attribute__((noinline)) uint32_t perfev_unwind_self(const struct perfev_unwind_self *self, const void *ucontext,
+						      struct perfev_unwound_frame *frames, uint32_t max, uint32_t *end)
+{
+	struct unwind_state state = {.known = 0};
+	uint32_t why, count;
+
+	if (!ucontext)
+		TAKE_HERE(&state);
+	else if (!take_context(&state, ucontext))
+		return 0;
+	count = walk(self, &state, frames, max, &why, !ucontext);
+	if (end)
+		*end = why;
+	return count;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One step up a stack.
+ *
+ * The caller's stack pointer is the CFA of the function, unless its rules say otherwise; registers that functions give
+ * back as they were keep their values when no rule says where they are; others are lost, except behind the frame of a
+ * signal, which interrupts and does not call. A stack grows to one side only, so a CFA that is not beyond the stack pointer
+ * ends the walk: no rule, however wrong, can make it go in circles.
+ */
+#include "unwind_step.h"
+
+#define BIT(n) (UINT64_C(1) << (n))
+
+static const struct unwind_machine machines[] = {
+	{/* x86-64 */
+	 .elf = 62, .count = 16, .sp = 7, .fp = 6, .link = UNWIND_REGISTERS, .pc = PERF_REG_X86_IP, .word = 8,
+	 .fp_link = 8, .fp_saved = 0, .fp_cfa = 16,
+	 .kept = BIT(3) | BIT(6) | BIT(12) | BIT(13) | BIT(14) | BIT(15),
+	 .numbers = {PERF_REG_X86_AX, PERF_REG_X86_DX, PERF_REG_X86_CX, PERF_REG_X86_BX, PERF_REG_X86_SI, PERF_REG_X86_DI,
+		     PERF_REG_X86_BP, PERF_REG_X86_SP, PERF_REG_X86_R8, PERF_REG_X86_R9, PERF_REG_X86_R10, PERF_REG_X86_R11,
+		     PERF_REG_X86_R12, PERF_REG_X86_R13, PERF_REG_X86_R14, PERF_REG_X86_R15}},
+	{/* i386 */
+	 .elf = 3, .count = 8, .sp = 4, .fp = 5, .link = UNWIND_REGISTERS, .pc = PERF_REG_X86_IP, .word = 4,
+	 .fp_link = 4, .fp_saved = 0, .fp_cfa = 8, .kept = BIT(3) | BIT(5) | BIT(6) | BIT(7),
+	 .numbers = {PERF_REG_X86_AX, PERF_REG_X86_CX, PERF_REG_X86_DX, PERF_REG_X86_BX, PERF_REG_X86_SP, PERF_REG_X86_BP,
+		     PERF_REG_X86_SI, PERF_REG_X86_DI}},
+	{/* arm64 */
+	 .elf = 183, .count = 32, .sp = 31, .fp = 29, .link = 30, .pc = PERF_REG_ARM64_PC, .word = 8,
+	 .fp_link = 8, .fp_saved = 0, .fp_cfa = 16, .kept = UINT64_C(0x3ff) << 19 | BIT(29),
+	 .numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+		     28, 29, PERF_REG_ARM64_LR, PERF_REG_ARM64_SP}},
+	{/* riscv, 64 bit: perf has the pc in place of x0 */
+	 .elf = 243, .count = 32, .sp = 2, .fp = 8, .link = 1, .pc = PERF_REG_RISCV_PC, .word = 8,
+	 .fp_link = -8, .fp_saved = -16, .fp_cfa = 0, .kept = BIT(8) | BIT(9) | UINT64_C(0x3ff) << 18, .zero = BIT(0),
+	 .numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+		     28, 29, 30, 31}},
+};
+
+const struct unwind_machine *unwind_machine(enum perfev_arch arch, uint64_t abi)
+{
+	if (abi != PERF_SAMPLE_REGS_ABI_32 && abi != PERF_SAMPLE_REGS_ABI_64)
+		return NULL;
+	if (arch == PERFEV_ARCH_X86)
+		return &machines[abi == PERF_SAMPLE_REGS_ABI_32];
+	if (abi != PERF_SAMPLE_REGS_ABI_64)
+		return NULL;
+	return arch == PERFEV_ARCH_ARM64 ? &machines[2] : arch == PERFEV_ARCH_RISCV ? &machines[3] : NULL;
+}
+
+static uint64_t trimmed(const struct unwind_machine *machine, uint64_t value)
+{
+	return machine->word == 4 ? value & UINT32_MAX : value;
+}
+
+static void set(struct unwind_state *state, uint8_t reg, uint64_t value)
+{
+	state->regs[reg] = value;
+	state->known |= BIT(reg);
+}
+
+/* A value by its rule, all of them of the state before. */
+struct source {
+	const struct unwind_state *before;
+	const struct unwind_machine *machine;
+	struct unwind_memory *memory;
+	const struct unwind_table *table;
+	uint64_t cfa;
+};
+
+static enum unwind_result value_of(const struct source *s, uint8_t how, int32_t value, uint64_t *ret)
+{
+	uint64_t address;
+
+	switch (how) {
+	case UNWIND_AT_OFFSET:
+		address = trimmed(s->machine, s->cfa + (uint64_t)(int64_t)value);
+		return unwind_load(s->memory, address, s->machine->word, ret) ? UNWIND_CALLER : UNWIND_NO_STACK;
+	case UNWIND_OFFSET:
+		*ret = trimmed(s->machine, s->cfa + (uint64_t)(int64_t)value);
+		return UNWIND_CALLER;
+	case UNWIND_IN_REGISTER:
+		*ret = s->before->regs[value];
+		return s->before->known >> value & 1 ? UNWIND_CALLER : UNWIND_BAD;
+	case UNWIND_AT_EXPRESSION:
+		if (!unwind_evaluate(s->table, (uint32_t)value, s->before, s->machine, s->memory, &s->cfa, &address))
+			return UNWIND_BAD;
+		return unwind_load(s->memory, address, s->machine->word, ret) ? UNWIND_CALLER : UNWIND_NO_STACK;
+	case UNWIND_EXPRESSION:
+		return unwind_evaluate(s->table, (uint32_t)value, s->before, s->machine, s->memory, &s->cfa, ret)
+			       ? UNWIND_CALLER
+			       : UNWIND_BAD;
+	default:
+		return UNWIND_BAD;
+	}
+}
+
+static enum unwind_result return_address(const struct source *s, const struct unwind_rule *rule, uint64_t *ret)
+{
+	if (rule->ra_how == UNWIND_UNDEFINED)
+		return UNWIND_OUTERMOST;
+	if (rule->ra_how != UNWIND_SAME)
+		return value_of(s, rule->ra_how, rule->ra_value, ret);
+	/* still in its register, where there is one */
+	if (rule->ra_reg != s->machine->link || !(s->before->known >> rule->ra_reg & 1))
+		return UNWIND_BAD;
+	*ret = s->before->regs[rule->ra_reg];
+	return UNWIND_CALLER;
+}
+
+static bool cfa_of(const struct unwind_rule *rule, const struct unwind_state *state, struct source *s)
+{
+	if (rule->cfa_how == UNWIND_OFFSET) {
+		if (!(state->known >> rule->cfa_reg & 1))
+			return false;
+		s->cfa = trimmed(s->machine, state->regs[rule->cfa_reg] + (uint64_t)(int64_t)rule->cfa_value);
+		return true;
+	}
+	return rule->cfa_how == UNWIND_EXPRESSION &&
+	       unwind_evaluate(s->table, (uint32_t)rule->cfa_value, state, s->machine, s->memory, NULL, &s->cfa);
+}
+
+/* Most functions: each saved register is a word below the CFA. */
+static enum unwind_result plain_step(struct unwind_state *state, const struct unwind_machine *machine,
+				     struct unwind_memory *memory, const struct unwind_table *table,
+				     const struct unwind_rule *rule, uint64_t cfa)
+{
+	const struct unwind_save *save = table->saves + rule->first, *end = save + rule->count;
+	uint64_t pc, known = (state->known & machine->kept) | BIT(machine->sp) | machine->zero;
+
+	if (!unwind_load(memory, trimmed(machine, cfa + (uint64_t)(int64_t)rule->ra_value), machine->word, &pc))
+		return UNWIND_NO_STACK;
+	state->regs[machine->sp] = cfa;
+	for (; save < end; save++) {
+		uint64_t address = trimmed(machine, cfa + (uint64_t)(int64_t)save->value);
+
+		if (unwind_load(memory, address, machine->word, &state->regs[save->reg]))
+			known |= BIT(save->reg);
+		else
+			known &= ~BIT(save->reg);
+	}
+	state->known = known;
+	state->pc = pc;
+	return UNWIND_CALLER;
+}
+
+static void restore_all(const struct source *s, const struct unwind_rule *rule, struct unwind_state *state)
+{
+	uint8_t i;
+
+	for (i = 0; i < rule->count; i++) {
+		const struct unwind_save *save = &s->table->saves[rule->first + i];
+		uint64_t value;
+
+		if (value_of(s, save->how, save->value, &value) == UNWIND_CALLER)
+			set(state, save->reg, value);
+		else
+			state->known &= ~BIT(save->reg);
+	}
+	state->known |= s->machine->zero;
+}
+
+enum unwind_result unwind_step(struct unwind_state *state, const struct unwind_machine *machine,
+			       struct unwind_memory *memory, const struct unwind_table *table,
+			       const struct unwind_rule *rule, bool first)
+{
+	struct source s = {state, machine, memory, table, 0};
+	bool interrupted = rule->flags & UNWIND_SIGNAL;
+	struct unwind_state before;
+	enum unwind_result r;
+	uint64_t pc, sp = state->regs[machine->sp];
+
+	if (table->machine != machine->elf || !cfa_of(rule, state, &s))
+		return UNWIND_BAD;
+	/* a function that was called has at least its return address on the stack, or somebody's frame */
+	if (!interrupted && (s.cfa < sp || (s.cfa == sp && !first)))
+		return rule->ra_how == UNWIND_UNDEFINED ? UNWIND_OUTERMOST : UNWIND_BAD;
+	if (rule->flags & UNWIND_PLAIN)
+		return plain_step(state, machine, memory, table, rule, s.cfa);
+	r = return_address(&s, rule, &pc);
+	if (r != UNWIND_CALLER)
+		return r;
+	before = *state;
+	s.before = &before;
+	if (!interrupted)
+		state->known &= machine->kept;
+	set(state, machine->sp, s.cfa);
+	restore_all(&s, rule, state);
+	state->pc = pc;
+	return UNWIND_CALLER;
+}
+
+enum unwind_result unwind_step_frame(struct unwind_state *state, const struct unwind_machine *machine,
+				     struct unwind_memory *memory)
+{
+	uint64_t fp = state->regs[machine->fp], sp = state->regs[machine->sp], saved, link, cfa;
+
+	if (!(state->known >> machine->fp & 1) || fp % machine->word)
+		return UNWIND_NO_RULE;
+	cfa = trimmed(machine, fp + (uint64_t)(int64_t)machine->fp_cfa);
+	if (cfa <= sp || fp < sp)
+		return UNWIND_NO_RULE;
+	if (!unwind_load(memory, trimmed(machine, fp + (uint64_t)(int64_t)machine->fp_saved), machine->word, &saved) ||
+	    !unwind_load(memory, trimmed(machine, fp + (uint64_t)(int64_t)machine->fp_link), machine->word, &link))
+		return UNWIND_NO_STACK;
+	state->known = (state->known & machine->kept) | machine->zero;
+	set(state, machine->fp, saved);
+	set(state, machine->sp, cfa);
+	state->pc = link;
+	return UNWIND_CALLER;
+}
