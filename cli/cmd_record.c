@@ -136,6 +136,7 @@ static void prepare_event(struct perfev_event *event, const struct options *o, b
 		attr->sample_period = 1;
 	}
 	attr->mmap = attr->mmap2 = 1;
+	attr->mmap_data = o->graph.how == PERFEV_GRAPH_DWARF; /* perf reads unwind tables through mappings of data */
 	attr->comm = attr->comm_exec = 1;
 	attr->task = 1;
 }

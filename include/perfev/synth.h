@@ -26,7 +26,8 @@ struct perfev_synth;
 /*
  * perfev_synth_open() - begin with the tasks of a target
  * @on: tasks, processes, or all CPUs: then every process.
- * @layout: of the event that the records will stand beside: their trailers are its, all zero.
+ * @layout: of the event that the records will stand beside: their trailers are its, all zero. Its attr.mmap_data asks
+ *	for mappings of data too.
  * Return: 0, or a negative errno.
  * Since: 0.1
  */

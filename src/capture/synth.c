@@ -196,7 +196,7 @@ static uint32_t protection(const char *perms, uint32_t *flags)
 	return (perms[0] == 'r') | (uint32_t)(perms[1] == 'w') << 1 | (uint32_t)(perms[2] == 'x') << 2;
 }
 
-/* One line of maps; false when it is not executable. */
+/* One line of maps; false when it is not executable, and mappings of data are not wanted. */
 static bool mmap_record(struct perfev_synth *s, const char *line, int32_t pid)
 {
 	uint64_t start, end, pgoff, ino;
@@ -211,9 +211,9 @@ static bool mmap_record(struct perfev_synth *s, const char *line, int32_t pid)
 	    strlen(perms) < 4)
 		return false;
 	prot = protection(perms, &flags);
-	if (!(prot & 4))
+	if (!(prot & 4) && !s->data)
 		return false;
-	r = begin_record(s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER, 72);
+	r = begin_record(s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (prot & 4 ? 0 : PERF_RECORD_MISC_MMAP_DATA), 72);
 	store_u32(r + 8, (uint32_t)pid);
 	store_u32(r + 12, (uint32_t)pid);
 	store_u64(r + 16, start);
@@ -392,6 +392,7 @@ int perfev_synth_open(struct perfev_synth **ret, struct perfev_target on,
 	s->maps.fd = -1;
 	s->state = full.no_kernel ? SYNTH_PROCESS : SYNTH_KERNEL;
 	s->trailer_size = layout ? layout->trailer_size : 0;
+	s->data = layout && perfev_layout_attr(layout)->mmap_data;
 	r = add_target(s, &on);
 	if (r < 0) {
 		perfev_synth_close(s);

@@ -27,6 +27,7 @@ struct task_status {
 struct perfev_synth {
 	enum synth_state state;
 	size_t trailer_size;
+	bool data; /* mappings of data too, as attr.mmap_data asks for */
 	int32_t *pids; /* processes to walk */
 	size_t pid_at, pid_count, pid_room;
 	int32_t pid;
