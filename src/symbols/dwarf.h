@@ -42,6 +42,7 @@ struct dwarf_row {
 
 struct dwarf_file {
 	const char *name;
+	const char *full; /* for the user; NULL at first */
 	uint32_t folder;
 };
 

@@ -49,6 +49,7 @@ static int add_file(struct dwarf_unit *unit, const char *name, uint64_t folder)
 		return -ENOMEM;
 	unit->files = files;
 	files[unit->file_count].name = name;
+	files[unit->file_count].full = NULL;
 	files[unit->file_count++].folder = (uint32_t)folder;
 	return 0;
 }

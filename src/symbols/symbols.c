@@ -489,10 +489,16 @@ int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_plac
 static int put_source(struct perfev_symbols *s, struct dwarf *dwarf, struct dwarf_unit *unit, uint32_t file, uint32_t line,
 		      struct perfev_source *ret)
 {
+	const char *full = file < unit->file_count ? unit->files[file].full : NULL;
 	char text[4096];
 
-	dwarf_file_name(dwarf, unit, file, text, sizeof(text));
-	ret->file = intern(&s->names, text);
+	if (!full) {
+		dwarf_file_name(dwarf, unit, file, text, sizeof(text));
+		full = intern(&s->names, text);
+		if (file < unit->file_count)
+			unit->files[file].full = full;
+	}
+	ret->file = full;
 	ret->line = line;
 	ret->reserved = 0;
 	return ret->file ? 0 : -ENOMEM;
