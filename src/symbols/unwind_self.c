@@ -30,7 +30,7 @@ struct code {
 	struct unwind_table *table; /* NULL: nothing is known */
 };
 
-struct perfev_unwind_self {
+struct perfev_own_tables {
 	const struct unwind_machine *machine;
 	struct code *codes; /* executable parts, sorted */
 	size_t count, room;
@@ -41,11 +41,11 @@ struct perfev_unwind_self {
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 struct work {
-	struct perfev_unwind_self *self;
+	struct perfev_own_tables *self;
 	int error;
 };
 
-static int add_code(struct perfev_unwind_self *self, uint64_t start, uint64_t end, struct unwind_table *table)
+static int add_code(struct perfev_own_tables *self, uint64_t start, uint64_t end, struct unwind_table *table)
 {
 	struct code *codes = array_grow(self->codes, &self->room, self->count, sizeof(*codes));
 
@@ -80,7 +80,7 @@ static bool find_frames(const struct dl_phdr_info *info, const ElfW(Phdr) *index
 	return false;
 }
 
-static int make_table(struct perfev_unwind_self *self, const struct cfi_source *source, struct unwind_table **ret)
+static int make_table(struct perfev_own_tables *self, const struct cfi_source *source, struct unwind_table **ret)
 {
 	struct unwind_table **tables, *table = malloc(sizeof(*table));
 	int r;
@@ -139,7 +139,7 @@ static int by_start(const void *a_, const void *b_)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error *err)
+int perfev_own_tables_new(struct perfev_own_tables **ret, struct perfev_error *err)
 {
 	unsigned abi;
 	enum perfev_arch arch = perfev_arch_host(&abi);
@@ -155,7 +155,7 @@ int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error 
 	}
 	dl_iterate_phdr(take_module, &w);
 	if (w.error < 0) {
-		perfev_unwind_self_free(w.self);
+		perfev_own_tables_free(w.self);
 		return error_memory(err);
 	}
 	if (w.self->count)
@@ -164,7 +164,7 @@ int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error 
 	return 0;
 }
 
-void perfev_unwind_self_free(struct perfev_unwind_self *self)
+void perfev_own_tables_free(struct perfev_own_tables *self)
 {
 	size_t i;
 
@@ -322,7 +322,7 @@ static bool take_context(struct unwind_state *s, const void *context)
 
 /* ---- walking -------------------------------------------------------------------------------------------------------- */
 
-static const struct code *find_code(const struct perfev_unwind_self *self, uint64_t pc)
+static const struct code *find_code(const struct perfev_own_tables *self, uint64_t pc)
 {
 	size_t low = 0, high = self->count;
 
@@ -338,7 +338,7 @@ static const struct code *find_code(const struct perfev_unwind_self *self, uint6
 }
 
 /* Also where a return address was signed, above the bits that are the address. */
-static const struct code *find_caller(const struct perfev_unwind_self *self, struct unwind_state *state, bool exact)
+static const struct code *find_caller(const struct perfev_own_tables *self, struct unwind_state *state, bool exact)
 {
 	const struct code *code = find_code(self, state->pc - !exact);
 
@@ -375,7 +375,7 @@ static bool more_memory(struct unwind_memory *memory, uint64_t address)
 	return true;
 }
 
-static uint32_t walk(const struct perfev_unwind_self *self, struct unwind_state *state, struct perfev_unwound_frame *frames,
+static uint32_t walk(const struct perfev_own_tables *self, struct unwind_state *state, struct perfev_unwound_frame *frames,
 		     uint32_t max, uint32_t *end, bool skips)
 {
 	static const uint8_t ends[] = {
@@ -417,7 +417,7 @@ static uint32_t walk(const struct perfev_unwind_self *self, struct unwind_state 
 	return count;
 }
 
-__attribute__((noinline)) uint32_t perfev_unwind_self(const struct perfev_unwind_self *self, const void *ucontext,
+__attribute__((noinline)) uint32_t perfev_unwind_self(const struct perfev_own_tables *self, const void *ucontext,
 						      struct perfev_unwound_frame *frames, uint32_t max, uint32_t *end)
 {
 	struct unwind_state state = {.known = 0};

@@ -12,7 +12,7 @@
 #define DEPTH_MAX 400
 #define STACK_MAX (1 << 18)
 
-static struct perfev_unwind_self *self;
+static struct perfev_own_tables *self;
 static struct perfev_symbols *symbols;
 static struct perfev_unwinder *unwinder;
 
@@ -31,7 +31,7 @@ static int setup(void **state)
 	int r;
 
 	(void)state;
-	r = perfev_unwind_self_new(&self, &err);
+	r = perfev_own_tables_new(&self, &err);
 	if (r == -ENOTSUP)
 		return 0;
 	assert_works(r);
@@ -47,7 +47,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	perfev_unwind_self_free(self);
+	perfev_own_tables_free(self);
 	perfev_unwinder_free(unwinder);
 	perfev_symbols_free(symbols);
 	return 0;
