@@ -10,12 +10,22 @@
 #define UNWIND_PLACES	 4096
 #define UNWIND_CHAIN_MAX 65536 /* words of the kernel's part: more than a record has */
 
+/* What is known of an address: one line of the cache. */
 struct place {
 	uint64_t ip;
-	uint64_t generation; /* 0: empty */
-	const struct unwind_table *table;
-	const struct unwind_rule *rule;
+	uint32_t generation;
+	uint8_t kind; /* enum place_kind */
+	uint8_t reserved[3];
+	union {
+		struct unwind_quick quick;
+		struct {
+			const struct unwind_table *table;
+			const struct unwind_rule *rule;
+		} slow;
+	} as;
 };
+
+enum place_kind { PLACE_EMPTY, PLACE_QUICK, PLACE_RULE, PLACE_NO_RULE };
 
 struct perfev_unwinder {
 	struct perfev_symbols *symbols;

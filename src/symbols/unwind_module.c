@@ -141,9 +141,9 @@ int unwind_module_load(struct module *module, const struct module_places *places
 		return -ENOMEM;
 	module->unwind_tried = true;
 	plain = module->has_plain ? &module->plain : module->has_elf && !module->debug_only ? &module->elf : NULL;
-	debug = module->has_plain || module->debug_only ? &module->elf : NULL;
-	if (!plain && !debug)
+	if (!plain && !module->debug_only)
 		return 0;
+	debug = module->has_plain || module->debug_only ? &module->elf : module_debug_file(module, places);
 	module->unwind = malloc(sizeof(*module->unwind));
 	r = module->unwind ? unwind_elf_table(module->unwind, plain, debug) : -ENOMEM;
 	if (r == 0)

@@ -189,6 +189,34 @@ enum unwind_result unwind_step(struct unwind_state *state, const struct unwind_m
 	return UNWIND_CALLER;
 }
 
+bool unwind_quick(struct unwind_quick *ret, const struct unwind_machine *machine, const struct unwind_table *table,
+		  const struct unwind_rule *rule)
+{
+	const struct unwind_save *saves = table->saves + rule->first;
+	int32_t low = rule->ra_value;
+	uint8_t i;
+
+	if (!(rule->flags & UNWIND_PLAIN) || machine->word != 8 || table->machine != machine->elf ||
+	    rule->count > UNWIND_QUICK_SAVES || rule->ra_value > -8)
+		return false;
+	for (i = 0; i < rule->count; i++) {
+		if (saves[i].value > -8 || saves[i].reg == machine->sp || saves[i].reg > 31)
+			return false;
+		low = saves[i].value < low ? saves[i].value : low;
+	}
+	if (low < -(int32_t)UINT16_MAX)
+		return false;
+	*ret = (struct unwind_quick){.cfa_value = rule->cfa_value, .saved = UINT32_C(1) << machine->sp,
+				     .size = (uint16_t)-low, .ra = (uint16_t)(rule->ra_value - low),
+				     .cfa_reg = rule->cfa_reg, .count = rule->count};
+	for (i = 0; i < rule->count; i++) {
+		ret->saved |= UINT32_C(1) << saves[i].reg;
+		ret->regs[i] = saves[i].reg;
+		ret->at[i] = (uint16_t)(saves[i].value - low);
+	}
+	return true;
+}
+
 enum unwind_result unwind_step_frame(struct unwind_state *state, const struct unwind_machine *machine,
 				     struct unwind_memory *memory)
 {
