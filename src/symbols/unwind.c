@@ -17,6 +17,8 @@
 
 #define FRAMES_DEFAULT 4096
 #define FRAMES_MAX     65536
+#define AHEAD	       1024 /* bytes of stack */
+#define LINE	       64   /* of the cache */
 #define ADDRESS_BITS   48
 
 int perfev_unwinder_new(struct perfev_unwinder **ret, struct perfev_symbols *symbols,
@@ -39,7 +41,8 @@ int perfev_unwinder_new(struct perfev_unwinder **ret, struct perfev_symbols *sym
 	u->max_frames = full.max_frames ? full.max_frames : FRAMES_DEFAULT;
 	u->frames = malloc(u->max_frames * sizeof(*u->frames));
 	u->chain = malloc((UNWIND_CHAIN_MAX + 2 * (size_t)u->max_frames) * sizeof(*u->chain));
-	if (!u->frames || !u->chain) {
+	u->places = aligned_alloc(_Alignof(struct place), UNWIND_PLACES * sizeof(*u->places));
+	if (!u->frames || !u->chain || !u->places) {
 		perfev_unwinder_free(u);
 		return error_memory(err);
 	}
@@ -53,6 +56,7 @@ void perfev_unwinder_free(struct perfev_unwinder *unwinder)
 		return;
 	free(unwinder->frames);
 	free(unwinder->chain);
+	free(unwinder->places);
 	free(unwinder);
 }
 
@@ -157,6 +161,17 @@ static const uint8_t end_of[] = {
 	[UNWIND_BAD] = PERFEV_UNWOUND_BAD_RULE,
 };
 
+/* Bytes of a recording come from far: those that the next frames will want are asked for while this one is worked on. */
+static inline void fetch_ahead(const struct unwind_memory *memory, uint64_t sp, uint64_t *fetched)
+{
+	uint64_t wanted = sp - memory->start + AHEAD;
+
+	if (wanted > memory->size)
+		wanted = memory->size;
+	for (; *fetched < wanted; *fetched += LINE)
+		__builtin_prefetch(memory->data + *fetched);
+}
+
 /* By whatever is known of the place. @flags: of the caller. */
 static enum unwind_result step(struct perfev_unwinder *u, const struct place *place, struct unwind_state *state,
 			       struct unwind_memory *memory, uint64_t ip, uint32_t *flags)
@@ -184,6 +199,7 @@ static enum unwind_result step(struct perfev_unwinder *u, const struct place *pl
 /* Return: why it ended, or -ENOMEM. */
 static int walk(struct perfev_unwinder *u, struct unwind_state *state, struct unwind_memory *memory, uint32_t *count)
 {
+	uint64_t fetched = 0;
 	uint32_t flags = 0;
 
 	for (*count = 0; *count < u->max_frames;) {
@@ -191,8 +207,10 @@ static int walk(struct perfev_unwinder *u, struct unwind_state *state, struct un
 		struct perfev_unwound_frame *frame = &u->frames[*count];
 		const struct place *place;
 		enum unwind_result result = UNWIND_CALLER;
-		int r = find_place(u, state->pc - !exact, &place);
+		int r;
 
+		fetch_ahead(memory, state->regs[u->machine->sp], &fetched);
+		r = find_place(u, state->pc - !exact, &place);
 		if (r == 0)
 			r = find_signed(u, state, exact, &place);
 		if (r < 0)
@@ -221,21 +239,20 @@ static int walk(struct perfev_unwinder *u, struct unwind_state *state, struct un
 }
 
 /* Places have what the machine makes of their rules. */
-static void choose_machine(struct perfev_unwinder *u, uint64_t abi)
+static bool choose_machine(struct perfev_unwinder *u, uint64_t abi)
 {
 	const struct unwind_machine *machine = unwind_machine(u->arch, abi);
 	uint8_t i;
 
-	if (machine == u->machine || !machine) {
-		u->machine = machine;
-		return;
-	}
+	if (machine == u->machine || !machine)
+		return machine != NULL;
 	u->machine = machine;
-	memset(u->places, 0, sizeof(u->places));
+	memset(u->places, 0, UNWIND_PLACES * sizeof(*u->places));
 	memset(u->of_perf, UNWIND_REGISTERS, sizeof(u->of_perf));
 	for (i = 0; i < machine->count; i++)
 		if (!(machine->zero >> i & 1))
 			u->of_perf[machine->numbers[i]] = i;
+	return true;
 }
 
 /* The registers of a sample, in the order of DWARF. False: there is no stack pointer or place. */
@@ -275,8 +292,7 @@ int perfev_unwind(struct perfev_unwinder *unwinder, const struct perfev_unwind_s
 	ret->frames = unwinder->frames;
 	ret->count = 0;
 	ret->end = PERFEV_UNWOUND_NOTHING;
-	choose_machine(unwinder, state->registers.abi);
-	if (!unwinder->machine || !take_registers(unwinder, &state->registers, &s))
+	if (!choose_machine(unwinder, state->registers.abi) || !take_registers(unwinder, &state->registers, &s))
 		return 0;
 	if (!unwinder->process || unwinder->process->pid != state->pid)
 		unwinder->process = spaces_get(&unwinder->symbols->spaces, state->pid);

@@ -12,7 +12,7 @@
 
 /* What is known of an address: one line of the cache. */
 struct place {
-	uint64_t ip;
+	_Alignas(64) uint64_t ip;
 	uint32_t generation;
 	uint8_t kind; /* enum place_kind */
 	uint8_t reserved[3];
@@ -37,7 +37,7 @@ struct perfev_unwinder {
 	const struct unwind_machine *machine;
 	uint8_t of_perf[64]; /* the machine's registers by the numbers of perf; UNWIND_REGISTERS: none */
 	struct perfev_unwinder_info info;
-	struct place places[UNWIND_PLACES];
+	struct place *places; /* UNWIND_PLACES of them */
 };
 
 #endif
