@@ -19,6 +19,13 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#if (defined(__x86_64__) && !defined(__ILP32__)) || defined(__i386__) || defined(__aarch64__) || \
+	(defined(__riscv) && __riscv_xlen == 64)
+#define HERE_KNOWN true
+#else
+#define HERE_KNOWN false
+#endif
+
 #define MODULES_MAX 4096
 #define PAGE	    4096u /* or a part of one */
 #define PAGES_MAX   4096  /* looked at for one word */
@@ -56,15 +63,34 @@ static int add_code(struct perfev_own_tables *self, uint64_t start, uint64_t end
 	return 0;
 }
 
-/* The section of frames that an index in memory belongs to. */
+/* Programs that are linked statically have no index on some machines; then their file says where the section is. */
+static uint64_t frames_by_file(const struct dl_phdr_info *info)
+{
+	const char *path = info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+	struct elf_section section;
+	uint64_t address = 0;
+	struct elf elf;
+
+	if (elf_open(&elf, path) < 0)
+		return 0;
+	if (elf_section_named(&elf, ".eh_frame", &section) && section.address)
+		address = info->dlpi_addr + section.address;
+	elf_close(&elf);
+	return address;
+}
+
+/* The section of frames, by the index of it that is in memory, or by the file. */
 static bool find_frames(const struct dl_phdr_info *info, const ElfW(Phdr) *index, struct cfi_source *source)
 {
 	struct cfi_section *section = &source->sections[0];
-	uint64_t at = info->dlpi_addr + index->p_vaddr;
+	uint64_t at = index ? info->dlpi_addr + index->p_vaddr : 0;
 	int i;
 
 	source->data_base = at;
-	if (!unwind_index_frames(section, (const unsigned char *)(uintptr_t)at, index->p_memsz, at, source))
+	section->eh = true;
+	if (!index)
+		section->address = frames_by_file(info);
+	else if (!unwind_index_frames(section, (const unsigned char *)(uintptr_t)at, index->p_memsz, at, source))
 		return false;
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -125,7 +151,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *context)
 		source.ranges[source.range_count].end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
 		source.range_count++;
 	}
-	if (index && find_frames(info, index, &source))
+	if (find_frames(info, index, &source))
 		w->error = make_table(w->self, &source, &table);
 	for (i = 0; i < source.range_count && w->error == 0; i++)
 		w->error = add_code(w->self, source.ranges[i].start, source.ranges[i].end, table);
@@ -148,7 +174,7 @@ int perfev_own_tables_new(struct perfev_own_tables **ret, struct perfev_error *e
 	if (!w.self)
 		return error_memory(err);
 	w.self->machine = unwind_machine(arch, abi);
-	if (!w.self->machine) {
+	if (!w.self->machine || !HERE_KNOWN) {
 		free(w.self);
 		return error_set(err, -ENOTSUP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 				 "cannot unwind the own stack: not on this machine, only on x86, arm64 and riscv64");

@@ -80,12 +80,13 @@ static inline bool unwind_step_quick(struct unwind_state *s, const struct unwind
 {
 	uint64_t cfa = s->regs[q->cfa_reg] + (uint64_t)(int64_t)q->cfa_value, sp = s->regs[machine->sp];
 	uint64_t at = cfa - q->size - memory->start;
-	const unsigned char *piece = memory->data + at;
+	const unsigned char *piece;
 	unsigned i;
 
 	if (!(s->known >> q->cfa_reg & 1) || cfa < sp || (cfa == sp && !first) || memory->size < q->size ||
 	    at > memory->size - q->size)
 		return false;
+	piece = memory->data + at;
 	for (i = 0; i < q->count; i++)
 		s->regs[q->regs[i]] = load_u64(piece + q->at[i], memory->swap);
 	s->pc = load_u64(piece + q->ra, memory->swap);
@@ -94,8 +95,8 @@ static inline bool unwind_step_quick(struct unwind_state *s, const struct unwind
 	return true;
 }
 
-/* The value of an expression; @cfa is on its stack when it begins, if @has_cfa. False: it has none. */
-bool unwind_evaluate(const struct unwind_table *table, uint32_t number, const struct unwind_state *state,
+/* The value of an expression; @cfa, if not NULL, is on its stack when it begins. Return: CALLER: there is one; NO_STACK, BAD. */
+enum unwind_result unwind_evaluate(const struct unwind_table *table, uint32_t number, const struct unwind_state *state,
 		     const struct unwind_machine *machine, struct unwind_memory *memory, const uint64_t *cfa,
 		     uint64_t *ret);
 
