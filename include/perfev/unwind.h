@@ -114,16 +114,16 @@ PERFEV_API void perfev_unwinder_describe(const struct perfev_unwinder *unwinder,
 /* ---- the calling thread ------------------------------------------------------------------------------------------ */
 
 /* The tables of what is loaded in this process. */
-struct perfev_unwind_self;
+struct perfev_own_tables;
 
 /*
- * perfev_unwind_self_new() - makes the tables of the program, its libraries and the vdso, as they are loaded now
+ * perfev_own_tables_new() - makes the tables of the program, its libraries and the vdso, as they are loaded now
  * Code that is loaded later is unwound by frame pointers: make another one then.
  * Return: 0; -ENOMEM; -ENOTSUP (why UNSUPPORTED) on other machines.
  * Since: 0.1
  */
-PERFEV_API int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error *err);
-PERFEV_API void perfev_unwind_self_free(struct perfev_unwind_self *self);
+PERFEV_API int perfev_own_tables_new(struct perfev_own_tables **ret, struct perfev_error *err);
+PERFEV_API void perfev_own_tables_free(struct perfev_own_tables *self);
 
 /*
  * perfev_unwind_self() - the frames of the calling thread
@@ -135,7 +135,7 @@ PERFEV_API void perfev_unwind_self_free(struct perfev_unwind_self *self);
  * Return: how many frames, at most @max.
  * Since: 0.1
  */
-PERFEV_API uint32_t perfev_unwind_self(const struct perfev_unwind_self *self, const void *ucontext,
+PERFEV_API uint32_t perfev_unwind_self(const struct perfev_own_tables *self, const void *ucontext,
 				       struct perfev_unwound_frame *frames, uint32_t max, uint32_t *end);
 
 PERFEV_END

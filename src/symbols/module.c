@@ -239,21 +239,29 @@ static bool has_debug_info(const struct elf *elf)
 	return elf_section_named(elf, ".debug_info", &section) || elf_section_named(elf, ".zdebug_info", &section);
 }
 
-struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
+const struct elf *module_debug_file(struct module *module, const struct module_places *places)
 {
 	char path[8192];
+
+	if (!module->debug_tried) {
+		module->debug_tried = true;
+		module->has_debug = open_debug_file(module, places, &module->debug, path, sizeof(path));
+	}
+	return module->has_debug ? &module->debug : NULL;
+}
+
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
+{
+	const struct elf *debug;
 
 	if (module->dwarf_tried)
 		return module->dwarf;
 	module->dwarf_tried = true;
 	if (!module->has_elf)
 		return NULL;
-	if (has_debug_info(&module->elf)) {
-		module->dwarf = dwarf_open(&module->elf);
-	} else if (open_debug_file(module, places, &module->debug, path, sizeof(path))) {
-		module->has_debug = true;
-		module->dwarf = has_debug_info(&module->debug) ? dwarf_open(&module->debug) : NULL;
-	}
+	debug = has_debug_info(&module->elf) ? &module->elf : module_debug_file(module, places);
+	if (debug && has_debug_info(debug))
+		module->dwarf = dwarf_open(debug);
 	return module->dwarf;
 }
 

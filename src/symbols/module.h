@@ -31,7 +31,7 @@ struct module {
 	bool has_elf, has_plain;
 	struct dwarf *dwarf;  /* debug information; NULL: none, or not asked for yet */
 	struct elf debug;     /* a file that only has that */
-	bool has_debug, dwarf_tried;
+	bool has_debug, debug_tried, dwarf_tried;
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
 	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
@@ -50,6 +50,8 @@ struct module_places {
 /* module_load() - find the file and read its symbols; afterwards either the table has some, or why is
  * set. Return: 0, -ENOMEM. */
 int module_load(struct module *module, const struct module_places *places);
+/* module_debug_file() - the separate file that goes with it, beside the one that symbols are from; NULL: none. */
+const struct elf *module_debug_file(struct module *module, const struct module_places *places);
 /* module_dwarf() - its debug information; NULL: none. */
 struct dwarf *module_dwarf(struct module *module, const struct module_places *places);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. */

@@ -17,6 +17,8 @@
 
 #define FRAMES_DEFAULT 4096
 #define FRAMES_MAX     65536
+#define AHEAD	       1024 /* bytes of stack */
+#define LINE	       64   /* of the cache */
 #define ADDRESS_BITS   48
 
 int perfev_unwinder_new(struct perfev_unwinder **ret, struct perfev_symbols *symbols,
@@ -39,7 +41,8 @@ int perfev_unwinder_new(struct perfev_unwinder **ret, struct perfev_symbols *sym
 	u->max_frames = full.max_frames ? full.max_frames : FRAMES_DEFAULT;
 	u->frames = malloc(u->max_frames * sizeof(*u->frames));
 	u->chain = malloc((UNWIND_CHAIN_MAX + 2 * (size_t)u->max_frames) * sizeof(*u->chain));
-	if (!u->frames || !u->chain) {
+	u->places = aligned_alloc(_Alignof(struct place), UNWIND_PLACES * sizeof(*u->places));
+	if (!u->frames || !u->chain || !u->places) {
 		perfev_unwinder_free(u);
 		return error_memory(err);
 	}
@@ -53,6 +56,7 @@ void perfev_unwinder_free(struct perfev_unwinder *unwinder)
 		return;
 	free(unwinder->frames);
 	free(unwinder->chain);
+	free(unwinder->places);
 	free(unwinder);
 }
 
@@ -85,8 +89,8 @@ void perfev_unwinder_describe(const struct perfev_unwinder *unwinder, struct per
 
 /* ---- what is at an address --------------------------------------------------------------------------------------- */
 
-/* Return: 1, 0 no mapping, -ENOMEM. */
-static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
+/* The rule of a place. Return: 1, 0 no mapping, -ENOMEM. */
+static int find_rule(struct perfev_unwinder *u, uint64_t ip, const struct unwind_table **table, const struct unwind_rule **rule)
 {
 	const struct mapping *mapping = space_find(u->process, ip);
 	struct module *module;
@@ -96,23 +100,40 @@ static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
 	module = u->symbols->modules[mapping->module];
 	if (!module->unwind_tried && unwind_module_load(module, &u->symbols->places) < 0)
 		return -ENOMEM;
+	*table = module->unwind;
+	*rule = NULL;
+	if (*table && !module->no_file)
+		*rule = unwind_table_find(*table, module_address(module, ip - mapping->start + mapping->offset));
+	return 1;
+}
+
+static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
+{
+	const struct unwind_table *table;
+	const struct unwind_rule *rule;
+	int r = find_rule(u, ip, &table, &rule);
+
+	if (r <= 0)
+		return r;
 	place->ip = ip;
-	place->generation = u->process->generation + UINT64_C(1);
-	place->table = module->unwind;
-	place->rule = NULL;
-	if (place->table && !module->no_file)
-		place->rule = unwind_table_find(place->table,
-						module_address(module, ip - mapping->start + mapping->offset));
+	place->generation = u->process->generation;
+	if (rule && unwind_quick(&place->as.quick, u->machine, table, rule)) {
+		place->kind = PLACE_QUICK;
+		return 1;
+	}
+	place->kind = rule ? PLACE_RULE : PLACE_NO_RULE;
+	place->as.slow.table = table;
+	place->as.slow.rule = rule;
 	return 1;
 }
 
 static inline int find_place(struct perfev_unwinder *u, uint64_t ip, const struct place **ret)
 {
-	uint64_t generation = u->process->generation + UINT64_C(1);
-	struct place *place = &u->places[(ip ^ ip >> 12 ^ generation * 0x9e5) % UNWIND_PLACES];
+	uint32_t generation = u->process->generation;
+	struct place *place = &u->places[(ip ^ ip >> 12 ^ generation * UINT64_C(0x9e5)) % UNWIND_PLACES];
 
 	*ret = place;
-	if (place->ip == ip && place->generation == generation)
+	if (place->ip == ip && place->generation == generation && place->kind != PLACE_EMPTY)
 		return 1;
 	return look_up(u, place, ip);
 }
@@ -140,18 +161,56 @@ static const uint8_t end_of[] = {
 	[UNWIND_BAD] = PERFEV_UNWOUND_BAD_RULE,
 };
 
+/* Bytes of a recording come from far: those that the next frames will want are asked for while this one is worked on. */
+static inline void fetch_ahead(const struct unwind_memory *memory, uint64_t sp, uint64_t *fetched)
+{
+	uint64_t wanted = sp - memory->start + AHEAD;
+
+	if (wanted > memory->size)
+		wanted = memory->size;
+	for (; *fetched < wanted; *fetched += LINE)
+		__builtin_prefetch(memory->data + *fetched);
+}
+
+/* By whatever is known of the place. @flags: of the caller. */
+static enum unwind_result step(struct perfev_unwinder *u, const struct place *place, struct unwind_state *state,
+			       struct unwind_memory *memory, uint64_t ip, uint32_t *flags)
+{
+	bool exact = !(*flags & PERFEV_UNWOUND_RETURN);
+	const struct unwind_table *table;
+	const struct unwind_rule *rule;
+
+	*flags = PERFEV_UNWOUND_RETURN;
+	if (place->kind == PLACE_NO_RULE) {
+		*flags |= PERFEV_UNWOUND_GUESSED;
+		return unwind_step_frame(state, u->machine, memory);
+	}
+	if (place->kind == PLACE_RULE) {
+		table = place->as.slow.table;
+		rule = place->as.slow.rule;
+	} else if (find_rule(u, ip, &table, &rule) <= 0) {
+		return UNWIND_BAD;
+	}
+	if (rule->flags & UNWIND_SIGNAL)
+		*flags = 0;
+	return unwind_step(state, u->machine, memory, table, rule, exact);
+}
+
 /* Return: why it ended, or -ENOMEM. */
 static int walk(struct perfev_unwinder *u, struct unwind_state *state, struct unwind_memory *memory, uint32_t *count)
 {
+	uint64_t fetched = 0;
 	uint32_t flags = 0;
 
 	for (*count = 0; *count < u->max_frames;) {
 		bool exact = !(flags & PERFEV_UNWOUND_RETURN);
 		struct perfev_unwound_frame *frame = &u->frames[*count];
 		const struct place *place;
-		enum unwind_result result;
-		int r = find_place(u, state->pc - !exact, &place);
+		enum unwind_result result = UNWIND_CALLER;
+		int r;
 
+		fetch_ahead(memory, state->regs[u->machine->sp], &fetched);
+		r = find_place(u, state->pc - !exact, &place);
 		if (r == 0)
 			r = find_signed(u, state, exact, &place);
 		if (r < 0)
@@ -164,16 +223,12 @@ static int walk(struct perfev_unwinder *u, struct unwind_state *state, struct un
 		++*count;
 		if (r == 0)
 			return PERFEV_UNWOUND_NO_CODE;
-		flags = PERFEV_UNWOUND_RETURN;
-		if (place->rule) {
-			result = unwind_step(state, u->machine, memory, place->table, place->rule, exact);
+		if (place->kind == PLACE_QUICK && unwind_step_quick(state, u->machine, memory, &place->as.quick, exact)) {
+			flags = PERFEV_UNWOUND_RETURN;
 		} else {
-			result = unwind_step_frame(state, u->machine, memory);
-			flags |= PERFEV_UNWOUND_GUESSED;
-		}
-		if (place->rule && place->rule->flags & UNWIND_SIGNAL) {
-			frame->flags = (frame->flags & ~(uint32_t)PERFEV_UNWOUND_RETURN) | PERFEV_UNWOUND_SIGNAL;
-			flags = 0;
+			result = step(u, place, state, memory, state->pc - !exact, &flags);
+			if (!flags)
+				frame->flags = (frame->flags & ~(uint32_t)PERFEV_UNWOUND_RETURN) | PERFEV_UNWOUND_SIGNAL;
 		}
 		if (result != UNWIND_CALLER)
 			return end_of[result];
@@ -183,20 +238,21 @@ static int walk(struct perfev_unwinder *u, struct unwind_state *state, struct un
 	return PERFEV_UNWOUND_DEPTH;
 }
 
-static void choose_machine(struct perfev_unwinder *u, uint64_t abi)
+/* Places have what the machine makes of their rules. */
+static bool choose_machine(struct perfev_unwinder *u, uint64_t abi)
 {
 	const struct unwind_machine *machine = unwind_machine(u->arch, abi);
 	uint8_t i;
 
-	if (machine == u->machine || !machine) {
-		u->machine = machine;
-		return;
-	}
+	if (machine == u->machine || !machine)
+		return machine != NULL;
 	u->machine = machine;
+	memset(u->places, 0, UNWIND_PLACES * sizeof(*u->places));
 	memset(u->of_perf, UNWIND_REGISTERS, sizeof(u->of_perf));
 	for (i = 0; i < machine->count; i++)
 		if (!(machine->zero >> i & 1))
 			u->of_perf[machine->numbers[i]] = i;
+	return true;
 }
 
 /* The registers of a sample, in the order of DWARF. False: there is no stack pointer or place. */
@@ -236,8 +292,7 @@ int perfev_unwind(struct perfev_unwinder *unwinder, const struct perfev_unwind_s
 	ret->frames = unwinder->frames;
 	ret->count = 0;
 	ret->end = PERFEV_UNWOUND_NOTHING;
-	choose_machine(unwinder, state->registers.abi);
-	if (!unwinder->machine || !take_registers(unwinder, &state->registers, &s))
+	if (!choose_machine(unwinder, state->registers.abi) || !take_registers(unwinder, &state->registers, &s))
 		return 0;
 	if (!unwinder->process || unwinder->process->pid != state->pid)
 		unwinder->process = spaces_get(&unwinder->symbols->spaces, state->pid);

@@ -10,12 +10,22 @@
 #define UNWIND_PLACES	 4096
 #define UNWIND_CHAIN_MAX 65536 /* words of the kernel's part: more than a record has */
 
+/* What is known of an address: one line of the cache. */
 struct place {
-	uint64_t ip;
-	uint64_t generation; /* 0: empty */
-	const struct unwind_table *table;
-	const struct unwind_rule *rule;
+	_Alignas(64) uint64_t ip;
+	uint32_t generation;
+	uint8_t kind; /* enum place_kind */
+	uint8_t reserved[3];
+	union {
+		struct unwind_quick quick;
+		struct {
+			const struct unwind_table *table;
+			const struct unwind_rule *rule;
+		} slow;
+	} as;
 };
+
+enum place_kind { PLACE_EMPTY, PLACE_QUICK, PLACE_RULE, PLACE_NO_RULE };
 
 struct perfev_unwinder {
 	struct perfev_symbols *symbols;
@@ -27,7 +37,7 @@ struct perfev_unwinder {
 	const struct unwind_machine *machine;
 	uint8_t of_perf[64]; /* the machine's registers by the numbers of perf; UNWIND_REGISTERS: none */
 	struct perfev_unwinder_info info;
-	struct place places[UNWIND_PLACES];
+	struct place *places; /* UNWIND_PLACES of them */
 };
 
 #endif

@@ -19,7 +19,7 @@ struct work {
 	struct cfi_cursor c;
 	uint64_t stack[STACK_MAX];
 	unsigned depth;
-	bool bad;
+	bool bad, missing; /* missing: a word of memory, which makes it bad too */
 };
 
 static uint64_t trimmed(const struct work *w, uint64_t value)
@@ -75,13 +75,10 @@ static void load(struct work *w, unsigned size)
 {
 	uint64_t address = pop(w), value = 0;
 
-	if (size == w->machine->word) {
-		w->bad |= !unwind_load(w->memory, address, (uint8_t)size, &value);
-	} else if (size == 4) {
-		w->bad |= !unwind_load(w->memory, address, 4, &value);
-	} else {
+	if (size != 4 && size != w->machine->word)
 		w->bad = true;
-	}
+	else if (!unwind_load(w->memory, address, (uint8_t)size, &value))
+		w->bad = w->missing = true;
 	push(w, value);
 }
 
@@ -303,7 +300,7 @@ static void operation(struct work *w)
 		other(w, op);
 }
 
-bool unwind_evaluate(const struct unwind_table *table, uint32_t number, const struct unwind_state *state,
+enum unwind_result unwind_evaluate(const struct unwind_table *table, uint32_t number, const struct unwind_state *state,
 		     const struct unwind_machine *machine, struct unwind_memory *memory, const uint64_t *cfa,
 		     uint64_t *ret)
 {
@@ -318,8 +315,10 @@ bool unwind_evaluate(const struct unwind_table *table, uint32_t number, const st
 		push(&w, *cfa);
 	while (w.c.at < w.c.end && !w.bad && !w.c.bad && left--)
 		operation(&w);
+	if (w.missing)
+		return UNWIND_NO_STACK;
 	if (w.bad || w.c.bad || w.c.at < w.c.end || !w.depth)
-		return false;
+		return UNWIND_BAD;
 	*ret = w.stack[w.depth - 1];
-	return true;
+	return UNWIND_CALLER;
 }

@@ -19,6 +19,13 @@
 #include <stdlib.h>
 #include <ucontext.h>
 
+#if (defined(__x86_64__) && !defined(__ILP32__)) || defined(__i386__) || defined(__aarch64__) || \
+	(defined(__riscv) && __riscv_xlen == 64)
+#define HERE_KNOWN true
+#else
+#define HERE_KNOWN false
+#endif
+
 #define MODULES_MAX 4096
 #define PAGE	    4096u /* or a part of one */
 #define PAGES_MAX   4096  /* looked at for one word */
@@ -30,7 +37,7 @@ struct code {
 	struct unwind_table *table; /* NULL: nothing is known */
 };
 
-struct perfev_unwind_self {
+struct perfev_own_tables {
 	const struct unwind_machine *machine;
 	struct code *codes; /* executable parts, sorted */
 	size_t count, room;
@@ -41,11 +48,11 @@ struct perfev_unwind_self {
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 
 struct work {
-	struct perfev_unwind_self *self;
+	struct perfev_own_tables *self;
 	int error;
 };
 
-static int add_code(struct perfev_unwind_self *self, uint64_t start, uint64_t end, struct unwind_table *table)
+static int add_code(struct perfev_own_tables *self, uint64_t start, uint64_t end, struct unwind_table *table)
 {
 	struct code *codes = array_grow(self->codes, &self->room, self->count, sizeof(*codes));
 
@@ -56,15 +63,34 @@ static int add_code(struct perfev_unwind_self *self, uint64_t start, uint64_t en
 	return 0;
 }
 
-/* The section of frames that an index in memory belongs to. */
+/* Programs that are linked statically have no index on some machines; then their file says where the section is. */
+static uint64_t frames_by_file(const struct dl_phdr_info *info)
+{
+	const char *path = info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : "/proc/self/exe";
+	struct elf_section section;
+	uint64_t address = 0;
+	struct elf elf;
+
+	if (elf_open(&elf, path) < 0)
+		return 0;
+	if (elf_section_named(&elf, ".eh_frame", &section) && section.address)
+		address = info->dlpi_addr + section.address;
+	elf_close(&elf);
+	return address;
+}
+
+/* The section of frames, by the index of it that is in memory, or by the file. */
 static bool find_frames(const struct dl_phdr_info *info, const ElfW(Phdr) *index, struct cfi_source *source)
 {
 	struct cfi_section *section = &source->sections[0];
-	uint64_t at = info->dlpi_addr + index->p_vaddr;
+	uint64_t at = index ? info->dlpi_addr + index->p_vaddr : 0;
 	int i;
 
 	source->data_base = at;
-	if (!unwind_index_frames(section, (const unsigned char *)(uintptr_t)at, index->p_memsz, at, source))
+	section->eh = true;
+	if (!index)
+		section->address = frames_by_file(info);
+	else if (!unwind_index_frames(section, (const unsigned char *)(uintptr_t)at, index->p_memsz, at, source))
 		return false;
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
@@ -80,7 +106,7 @@ static bool find_frames(const struct dl_phdr_info *info, const ElfW(Phdr) *index
 	return false;
 }
 
-static int make_table(struct perfev_unwind_self *self, const struct cfi_source *source, struct unwind_table **ret)
+static int make_table(struct perfev_own_tables *self, const struct cfi_source *source, struct unwind_table **ret)
 {
 	struct unwind_table **tables, *table = malloc(sizeof(*table));
 	int r;
@@ -125,7 +151,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *context)
 		source.ranges[source.range_count].end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
 		source.range_count++;
 	}
-	if (index && find_frames(info, index, &source))
+	if (find_frames(info, index, &source))
 		w->error = make_table(w->self, &source, &table);
 	for (i = 0; i < source.range_count && w->error == 0; i++)
 		w->error = add_code(w->self, source.ranges[i].start, source.ranges[i].end, table);
@@ -139,7 +165,7 @@ static int by_start(const void *a_, const void *b_)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error *err)
+int perfev_own_tables_new(struct perfev_own_tables **ret, struct perfev_error *err)
 {
 	unsigned abi;
 	enum perfev_arch arch = perfev_arch_host(&abi);
@@ -148,14 +174,14 @@ int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error 
 	if (!w.self)
 		return error_memory(err);
 	w.self->machine = unwind_machine(arch, abi);
-	if (!w.self->machine) {
+	if (!w.self->machine || !HERE_KNOWN) {
 		free(w.self);
 		return error_set(err, -ENOTSUP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 				 "cannot unwind the own stack: not on this machine, only on x86, arm64 and riscv64");
 	}
 	dl_iterate_phdr(take_module, &w);
 	if (w.error < 0) {
-		perfev_unwind_self_free(w.self);
+		perfev_own_tables_free(w.self);
 		return error_memory(err);
 	}
 	if (w.self->count)
@@ -164,7 +190,7 @@ int perfev_unwind_self_new(struct perfev_unwind_self **ret, struct perfev_error 
 	return 0;
 }
 
-void perfev_unwind_self_free(struct perfev_unwind_self *self)
+void perfev_own_tables_free(struct perfev_own_tables *self)
 {
 	size_t i;
 
@@ -322,7 +348,7 @@ static bool take_context(struct unwind_state *s, const void *context)
 
 /* ---- walking -------------------------------------------------------------------------------------------------------- */
 
-static const struct code *find_code(const struct perfev_unwind_self *self, uint64_t pc)
+static const struct code *find_code(const struct perfev_own_tables *self, uint64_t pc)
 {
 	size_t low = 0, high = self->count;
 
@@ -338,7 +364,7 @@ static const struct code *find_code(const struct perfev_unwind_self *self, uint6
 }
 
 /* Also where a return address was signed, above the bits that are the address. */
-static const struct code *find_caller(const struct perfev_unwind_self *self, struct unwind_state *state, bool exact)
+static const struct code *find_caller(const struct perfev_own_tables *self, struct unwind_state *state, bool exact)
 {
 	const struct code *code = find_code(self, state->pc - !exact);
 
@@ -375,7 +401,7 @@ static bool more_memory(struct unwind_memory *memory, uint64_t address)
 	return true;
 }
 
-static uint32_t walk(const struct perfev_unwind_self *self, struct unwind_state *state, struct perfev_unwound_frame *frames,
+static uint32_t walk(const struct perfev_own_tables *self, struct unwind_state *state, struct perfev_unwound_frame *frames,
 		     uint32_t max, uint32_t *end, bool skips)
 {
 	static const uint8_t ends[] = {
@@ -417,7 +443,7 @@ static uint32_t walk(const struct perfev_unwind_self *self, struct unwind_state 
 	return count;
 }
 
-__attribute__((noinline)) uint32_t perfev_unwind_self(const struct perfev_unwind_self *self, const void *ucontext,
+__attribute__((noinline)) uint32_t perfev_unwind_self(const struct perfev_own_tables *self, const void *ucontext,
 						      struct perfev_unwound_frame *frames, uint32_t max, uint32_t *end)
 {
 	struct unwind_state state = {.known = 0};

@@ -69,6 +69,7 @@ struct source {
 
 static enum unwind_result value_of(const struct source *s, uint8_t how, int32_t value, uint64_t *ret)
 {
+	enum unwind_result r;
 	uint64_t address;
 
 	switch (how) {
@@ -82,13 +83,12 @@ static enum unwind_result value_of(const struct source *s, uint8_t how, int32_t 
 		*ret = s->before->regs[value];
 		return s->before->known >> value & 1 ? UNWIND_CALLER : UNWIND_BAD;
 	case UNWIND_AT_EXPRESSION:
-		if (!unwind_evaluate(s->table, (uint32_t)value, s->before, s->machine, s->memory, &s->cfa, &address))
-			return UNWIND_BAD;
+		r = unwind_evaluate(s->table, (uint32_t)value, s->before, s->machine, s->memory, &s->cfa, &address);
+		if (r != UNWIND_CALLER)
+			return r;
 		return unwind_load(s->memory, address, s->machine->word, ret) ? UNWIND_CALLER : UNWIND_NO_STACK;
 	case UNWIND_EXPRESSION:
-		return unwind_evaluate(s->table, (uint32_t)value, s->before, s->machine, s->memory, &s->cfa, ret)
-			       ? UNWIND_CALLER
-			       : UNWIND_BAD;
+		return unwind_evaluate(s->table, (uint32_t)value, s->before, s->machine, s->memory, &s->cfa, ret);
 	default:
 		return UNWIND_BAD;
 	}
@@ -107,16 +107,15 @@ static enum unwind_result return_address(const struct source *s, const struct un
 	return UNWIND_CALLER;
 }
 
-static bool cfa_of(const struct unwind_rule *rule, const struct unwind_state *state, struct source *s)
+static enum unwind_result cfa_of(const struct unwind_rule *rule, const struct unwind_state *state, struct source *s)
 {
 	if (rule->cfa_how == UNWIND_OFFSET) {
 		if (!(state->known >> rule->cfa_reg & 1))
-			return false;
+			return UNWIND_BAD;
 		s->cfa = trimmed(s->machine, state->regs[rule->cfa_reg] + (uint64_t)(int64_t)rule->cfa_value);
-		return true;
+		return UNWIND_CALLER;
 	}
-	return rule->cfa_how == UNWIND_EXPRESSION &&
-	       unwind_evaluate(s->table, (uint32_t)rule->cfa_value, state, s->machine, s->memory, NULL, &s->cfa);
+	return unwind_evaluate(s->table, (uint32_t)rule->cfa_value, state, s->machine, s->memory, NULL, &s->cfa);
 }
 
 /* Most functions: each saved register is a word below the CFA. */
@@ -169,8 +168,11 @@ enum unwind_result unwind_step(struct unwind_state *state, const struct unwind_m
 	enum unwind_result r;
 	uint64_t pc, sp = state->regs[machine->sp];
 
-	if (table->machine != machine->elf || !cfa_of(rule, state, &s))
+	if (table->machine != machine->elf)
 		return UNWIND_BAD;
+	r = cfa_of(rule, state, &s);
+	if (r != UNWIND_CALLER)
+		return r;
 	/* a function that was called has at least its return address on the stack, or somebody's frame */
 	if (!interrupted && (s.cfa < sp || (s.cfa == sp && !first)))
 		return rule->ra_how == UNWIND_UNDEFINED ? UNWIND_OUTERMOST : UNWIND_BAD;
@@ -187,6 +189,34 @@ enum unwind_result unwind_step(struct unwind_state *state, const struct unwind_m
 	restore_all(&s, rule, state);
 	state->pc = pc;
 	return UNWIND_CALLER;
+}
+
+bool unwind_quick(struct unwind_quick *ret, const struct unwind_machine *machine, const struct unwind_table *table,
+		  const struct unwind_rule *rule)
+{
+	const struct unwind_save *saves = table->saves + rule->first;
+	int32_t low = rule->ra_value;
+	uint8_t i;
+
+	if (!(rule->flags & UNWIND_PLAIN) || machine->word != 8 || table->machine != machine->elf ||
+	    rule->count > UNWIND_QUICK_SAVES || rule->ra_value > -8)
+		return false;
+	for (i = 0; i < rule->count; i++) {
+		if (saves[i].value > -8 || saves[i].reg == machine->sp || saves[i].reg > 31)
+			return false;
+		low = saves[i].value < low ? saves[i].value : low;
+	}
+	if (low < -(int32_t)UINT16_MAX)
+		return false;
+	*ret = (struct unwind_quick){.cfa_value = rule->cfa_value, .saved = UINT32_C(1) << machine->sp,
+				     .size = (uint16_t)-low, .ra = (uint16_t)(rule->ra_value - low),
+				     .cfa_reg = rule->cfa_reg, .count = rule->count};
+	for (i = 0; i < rule->count; i++) {
+		ret->saved |= UINT32_C(1) << saves[i].reg;
+		ret->regs[i] = saves[i].reg;
+		ret->at[i] = (uint16_t)(saves[i].value - low);
+	}
+	return true;
 }
 
 enum unwind_result unwind_step_frame(struct unwind_state *state, const struct unwind_machine *machine,

@@ -28,7 +28,26 @@ int unwind_table_begin(struct unwind_table *table, uint64_t base)
 	memset(table, 0, sizeof(*table));
 	table->base = base;
 	table->code.max = CODE_MAX;
+	table->saves = array_grow(NULL, &table->save_room, 0, sizeof(*table->saves)); /* an array also when nothing is saved */
+	if (!table->saves)
+		return -ENOMEM;
 	return unwind_table_rule(table, &none, NULL, &number);
+}
+
+_Static_assert(sizeof(struct unwind_rule) % 8 == 0 && sizeof(struct unwind_save) == 8, "hashed by words");
+
+/* For each row: so by words. */
+static uint64_t hash_words(uint64_t hash, const void *data, size_t count)
+{
+	const unsigned char *at = data;
+	uint64_t word;
+
+	for (; count--; at += sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+		hash ^= hash >> 29;
+	}
+	return hash;
 }
 
 static bool is_rule(const struct unwind_table *table, size_t number, const struct unwind_rule *rule,
@@ -64,7 +83,7 @@ int unwind_table_rule(struct unwind_table *table, const struct unwind_rule *rule
 	uint64_t hash, *known;
 
 	plain.first = 0;
-	hash = hash_pair(hash_bytes(&plain, sizeof(plain)), hash_bytes(saves, rule->count * sizeof(*saves)));
+	hash = hash_words(hash_words(0, &plain, sizeof(plain) / 8), saves, rule->count);
 	known = map_find(&table->rule_of_hash, hash);
 	if (known && is_rule(table, (size_t)*known, rule, saves)) {
 		*ret = (uint32_t)*known;

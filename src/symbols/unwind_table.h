@@ -42,7 +42,7 @@ struct unwind_rule {
 	int32_t cfa_value, ra_value;
 	uint32_t first; /* of the other registers' saves */
 	uint8_t count, flags;
-	uint16_t reserved;
+	uint16_t reserved[3]; /* 0: rules are compared as they lie in memory */
 };
 
 struct unwind_row {

@@ -2,9 +2,10 @@
 /*
  * Unwinds the stacks of a recording by libdw too, and compares: the same frames, innermost first.
  *
- *     stacks RECORDING [-v]
+ *     stacks RECORDING [-v | -b]
  *
- * Prints how many stacks were the same, and how the others differed; -v prints these. libdw gets what perfev has: registers,
+ * Prints how many stacks were the same, and how the others differed; -v prints these. -b: instead, how long a frame takes
+ * when everything was met before: the stacks of each process since its last mapping, again and again. libdw gets what perfev has: registers,
  * the bytes of the stack, and the files that were mapped at the time. It ends a stack, like perfev, with the outermost
  * function; an address that is in no mapping, which perfev does not count as a frame, ends it too.
  */
@@ -36,7 +37,15 @@ struct process {
 	Dwfl *dwfl;
 	uint64_t loaded[LOADED_MAX]; /* bases of modules that it has */
 	size_t loaded_count;
+	struct kept *kept; /* samples since the last change */
+	size_t kept_count, kept_room;
 	struct process *next;
+};
+
+/* A sample that outlives its record. */
+struct kept {
+	struct perfev_sample sample;
+	uint64_t values[64];
 };
 
 struct frame {
@@ -49,7 +58,7 @@ static const struct perfev_sample *sample; /* of which the stack is walked */
 static struct frame frames[FRAMES_MAX];
 static size_t frame_count;
 static const char *vdso_path;
-static bool verbose;
+static bool verbose, measures;
 static uint64_t stacks, same, shorter, longer, different, their_ns, our_ns, all_frames;
 
 /* ---- address spaces ---------------------------------------------------------------------------------------------- */
@@ -74,6 +83,8 @@ static void forget(struct process *p)
 		dwfl_end(p->dwfl);
 	p->dwfl = NULL;
 	p->loaded_count = 0;
+	while (p->kept_count)
+		free((void *)(uintptr_t)p->kept[--p->kept_count].sample.stack_user.data);
 }
 
 static void add_map(struct process *p, struct map m)
@@ -344,6 +355,82 @@ static void compare(struct process *p, const struct perfev_unwound *ours)
 		show(p, ours, what);
 }
 
+static void keep(struct process *p, const struct perfev_sample *s)
+{
+	unsigned char *copy = malloc(s->stack_user.size);
+	struct kept *k;
+	uint32_t i;
+
+	if (p->kept_count == p->kept_room) {
+		p->kept_room = p->kept_room ? p->kept_room * 2 : 64;
+		p->kept = realloc(p->kept, p->kept_room * sizeof(*p->kept));
+	}
+	k = &p->kept[p->kept_count++];
+	k->sample = *s;
+	memcpy(copy, s->stack_user.data, s->stack_user.size);
+	k->sample.stack_user.data = copy;
+	for (i = 0; i < s->regs_user.values.count && i < 64; i++)
+		k->values[i] = perfev_u64s_at(s->regs_user.values, i);
+}
+
+/* All kept stacks, once; ns, and how many frames. */
+static uint64_t by_us(struct perfev_unwinder *unwinder, uint64_t *count)
+{
+	uint64_t begun = now();
+	struct process *p;
+	size_t i;
+
+	for (p = processes; p; p = p->next)
+		for (i = 0; i < p->kept_count; i++) {
+			struct perfev_unwind_state state = {p->kept[i].sample.regs_user, p->kept[i].sample.stack_user, p->pid};
+			struct perfev_unwound ours;
+
+			state.registers.values.data = p->kept[i].values;
+			if (perfev_unwind(unwinder, &state, &ours, NULL) == 0)
+				*count += ours.count;
+		}
+	return now() - begun;
+}
+
+static uint64_t by_libdw(uint64_t *count)
+{
+	uint64_t begun = now(), ip;
+	struct process *p;
+	size_t i;
+
+	for (p = processes; p; p = p->next)
+		for (i = 0; i < p->kept_count; i++) {
+			p->kept[i].sample.regs_user.values.data = p->kept[i].values;
+			sample = &p->kept[i].sample;
+			perfev_registers_get(&sample->regs_user, PERF_REG_X86_IP, &ip);
+			walk_by_libdw(p, ip);
+			*count += frame_count;
+		}
+	return now() - begun;
+}
+
+static void measure(struct perfev_unwinder *unwinder)
+{
+	double ours = 1e9, theirs = 1e9, cold = 0;
+	uint64_t count = 0;
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		uint64_t frames_of_us = 0, frames_of_them = 0, ns = by_us(unwinder, &frames_of_us);
+
+		if (i == 0)
+			cold = (double)ns / 1e6;
+		else if (frames_of_us && (double)ns / (double)frames_of_us < ours)
+			ours = (double)ns / (double)frames_of_us;
+		ns = by_libdw(&frames_of_them);
+		if (i && frames_of_them && (double)ns / (double)frames_of_them < theirs)
+			theirs = (double)ns / (double)frames_of_them;
+		count = frames_of_us;
+	}
+	printf("%-34s %9.1f ns   %-22s %9.1f ns   ratio %.3f   (%llu frames; first time %.1f ms)\n", "unwind a frame, warm", ours,
+	       "libdw", theirs, ours / theirs, (unsigned long long)count, cold);
+}
+
 static int take_sample(struct perfev_unwinder *unwinder, const struct perfev_record *record,
 		       const struct perfev_layout *layout)
 {
@@ -359,6 +446,10 @@ static int take_sample(struct perfev_unwinder *unwinder, const struct perfev_rec
 		return 0;
 	sample = &s;
 	p = get_process((int32_t)s.pid);
+	if (measures) {
+		keep(p, &s);
+		return 0;
+	}
 	state.registers = s.regs_user;
 	state.stack = s.stack_user;
 	state.pid = (int32_t)s.pid;
@@ -420,10 +511,13 @@ static int run(const char *path)
 				goto failed;
 		}
 	}
-	printf("stacks %llu same %llu longer %llu shorter %llu different %llu frames %llu ns %llu theirs %llu\n",
-	       (unsigned long long)stacks, (unsigned long long)same, (unsigned long long)longer,
-	       (unsigned long long)shorter, (unsigned long long)different, (unsigned long long)all_frames,
-	       (unsigned long long)our_ns, (unsigned long long)their_ns);
+	if (measures)
+		measure(unwinder);
+	else
+		printf("stacks %llu same %llu longer %llu shorter %llu different %llu frames %llu ns %llu theirs %llu\n",
+		       (unsigned long long)stacks, (unsigned long long)same, (unsigned long long)longer,
+		       (unsigned long long)shorter, (unsigned long long)different, (unsigned long long)all_frames,
+		       (unsigned long long)our_ns, (unsigned long long)their_ns);
 	perfev_unwinder_free(unwinder);
 	perfev_symbols_free(symbols);
 	perfev_order_free(order);
@@ -443,6 +537,7 @@ int main(int argc, char **argv)
 	elf_version(EV_CURRENT);
 	save_vdso();
 	verbose = argc > 2 && !strcmp(argv[2], "-v");
+	measures = argc > 2 && !strcmp(argv[2], "-b");
 	r = run(argv[1]);
 	unlink(vdso_path);
 	return r;
