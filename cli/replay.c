@@ -6,6 +6,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -204,6 +205,20 @@ static int take_all(struct replay *replay, struct progress *progress, struct per
 	return r;
 }
 
+/* Said once, with what helps: not for each of them. */
+static void say_cut_stacks(const struct replay *replay)
+{
+	struct perfev_unwinder_info info;
+
+	if (!replay->unwinder)
+		return;
+	perfev_unwinder_describe(replay->unwinder, &info);
+	if (info.ends[PERFEV_UNWOUND_STACK])
+		note("%" PRIu64 " of %" PRIu64 " stacks go on beyond the bytes that were recorded of them; record more with "
+		     "--call-graph dwarf,BYTES (up to 65528)",
+		     info.ends[PERFEV_UNWOUND_STACK], info.stacks);
+}
+
 int replay_run(struct replay *replay, struct perfev_error *err)
 {
 	struct progress progress;
@@ -221,5 +236,7 @@ int replay_run(struct replay *replay, struct perfev_error *err)
 	if (r == 0)
 		r = take_joined(replay, err);
 	progress_end(&progress);
+	if (r == 0)
+		say_cut_stacks(replay);
 	return r;
 }

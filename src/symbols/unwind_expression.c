@@ -305,9 +305,12 @@ enum unwind_result unwind_evaluate(const struct unwind_table *table, uint32_t nu
 		     uint64_t *ret)
 {
 	const struct unwind_code *code = &table->codes[number];
-	struct work w = {.state = state, .machine = machine, .memory = memory, .code = table->code.data + code->offset};
+	struct work w = {.state = state, .machine = machine, .memory = memory};
 	unsigned left = OPERATIONS_MAX;
 
+	if (!code->size)
+		return UNWIND_BAD;
+	w.code = table->code.data + code->offset;
 	w.c.at = w.code;
 	w.c.end = w.code + code->size;
 	w.c.swap = table->swap;
