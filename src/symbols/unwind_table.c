@@ -28,8 +28,8 @@ int unwind_table_begin(struct unwind_table *table, uint64_t base)
 	memset(table, 0, sizeof(*table));
 	table->base = base;
 	table->code.max = CODE_MAX;
-	table->saves = array_grow(NULL, &table->save_room, 0, sizeof(*table->saves)); /* an array also when nothing is saved */
-	if (!table->saves)
+	table->saves = array_grow(NULL, &table->save_room, 0, sizeof(*table->saves)); /* these are there also when nothing is in them */
+	if (!table->saves || buffer_reserve(&table->code, 1) < 0)
 		return -ENOMEM;
 	return unwind_table_rule(table, &none, NULL, &number);
 }
