@@ -4,7 +4,8 @@
  *
  * Address spaces are replayed from records, which must come in the order of time: feed every record,
  * and ask for addresses in between. Files are looked for by what the recording says of them; one whose
- * build-id differs from the recording's is not used.
+ * build-id differs from the recording's is not used. Debug files are found by build-id (/usr/lib/debug/.build-id, a cache
+ * of perf's), or by the name and the checksum that the file has of them (.gnu_debuglink).
  */
 #ifndef PERFEV_SYMBOLS_H
 #define PERFEV_SYMBOLS_H
@@ -24,6 +25,12 @@ struct perfev_symbols_opts {
 	uint32_t no_inline;   /* not 0: functions that were inlined are not looked for */
 	uint32_t coarse;      /* not 0: the nameless places of a module have one key, and no address but
 			       * file_offset: for whoever does not tell them apart */
+	const char *cache;    /* perf's cache of files by build-id (~/.debug); NULL: none */
+	const char *proc;     /* "/proc", when processes of the recording may live still, on this machine: their files
+			       * are then taken as they see them (containers); NULL: not */
+	uint32_t debuginfod;  /* not 0: debug files that are missing are fetched from the servers of the environment
+			       * variable DEBUGINFOD_URLS, by libdebuginfod */
+	uint32_t reserved;
 };
 
 enum perfev_frame_flag {
@@ -122,7 +129,10 @@ struct perfev_module_info {
 	const char *name;
 	const char *path;	   /* what the recording calls it: "/lib/modules/6.1.0/ext4.ko" for "[ext4]" */
 	const char *file;	   /* where symbols were read, or NULL */
-	const char *why;	   /* why there are none, or why an address has no name */
+	const char *why;	   /* why there are none, or why an address has no name: what was looked for, and what
+				    * was found and not used */
+	const char *debug_file;	   /* where debug information was read; NULL: nowhere, or not asked for yet */
+	const char *debug_why;	   /* what is missing of it: the first .dwo or shared file; NULL: nothing */
 	struct perfev_bytes build_id; /* as recorded, or of the file; size 0: not known */
 	uint32_t symbol_count;
 };

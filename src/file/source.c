@@ -81,6 +81,23 @@ bool source_shrank(const struct source *source)
 	return false;
 }
 
+void source_take(struct source *ret, int fd)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->fd = fd;
+}
+
+void source_keep(struct source *source)
+{
+	(void)source;
+}
+
+bool source_real_path(const char *path, char *to, size_t size)
+{
+	(void)path, (void)to, (void)size;
+	return false;
+}
+
 void source_drop(struct source *source, uint64_t offset)
 {
 	(void)source;
@@ -178,6 +195,31 @@ bool source_shrank(const struct source *source)
 	struct stat st;
 
 	return source->mapped && fstat(source->fd, &st) == 0 && (uint64_t)st.st_size < source->size;
+}
+
+void source_take(struct source *ret, int fd)
+{
+	memset(ret, 0, sizeof(*ret));
+	ret->fd = fd;
+}
+
+void source_keep(struct source *source)
+{
+	if (!source->mapped || source->fd < 0)
+		return;
+	close(source->fd);
+	source->fd = -1;
+}
+
+bool source_real_path(const char *path, char *to, size_t size)
+{
+	char *real = realpath(path, NULL);
+	bool fits = real && strlen(real) < size;
+
+	if (fits)
+		memcpy(to, real, strlen(real) + 1);
+	free(real);
+	return fits;
 }
 
 void source_drop(struct source *source, uint64_t offset)

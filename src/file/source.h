@@ -28,6 +28,13 @@ enum source_mode {
 /* source_open() - @path, or standard input for "-". Return: 0, or a negative errno (also -EISDIR, and
  * -EINVAL for what is no regular file and has to be). */
 int source_open(struct source *ret, const char *path, enum source_mode mode);
+/* source_take() - a descriptor that somebody else opened, to be read or closed */
+void source_take(struct source *ret, int fd);
+/* source_keep() - a mapped file goes on without its descriptor: source_shrank() is false from then on. For those that are
+ * many, as descriptors are few. */
+void source_keep(struct source *source);
+/* source_real_path() - @path without symbolic links; false: it is not there, or longer than @size */
+bool source_real_path(const char *path, char *to, size_t size);
 void source_open_memory(struct source *ret, struct perfev_bytes bytes);
 void source_close(struct source *source);
 

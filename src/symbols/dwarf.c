@@ -12,6 +12,7 @@
 #include "base/buffer.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define DEPTH_MAX 512
@@ -21,14 +22,13 @@
 
 /* ---- units ------------------------------------------------------------------------------------------------ */
 
-/* Units of types, and those whose DIEs are in another file, have no functions. */
+/* Units of types have none. */
 static bool has_functions(uint64_t kind)
 {
-	return kind == 1 || kind == 3; /* compile, partial */
+	return kind == 1 || kind == 3 || kind == 4 || kind == 5; /* compile, partial, skeleton, split */
 }
 
-/* The header of a unit. Returns false at the end, or where it is damaged; @usable: its DIEs may be read. */
-static bool read_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable)
+bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable)
 {
 	const unsigned char *data = dwarf->sections[DWARF_INFO].data;
 	uint64_t length, kind = 1;
@@ -52,6 +52,8 @@ static bool read_header(struct dwarf_unit *unit, struct dwarf_reader *r, const s
 	unit->abbrev = dwarf_number(r, unit->offset_size);
 	if (unit->version < 5)
 		unit->address_size = (uint8_t)dwarf_number(r, 1);
+	if (unit->version >= 5 && (kind == 4 || kind == 5))
+		unit->split_id = dwarf_number(r, 8);
 	unit->dies = (uint64_t)(r->at - data);
 	*usable = !r->failed && unit->version >= 2 && unit->version <= 5 && has_functions(kind) &&
 		  (unit->address_size == 4 || unit->address_size == 8);
@@ -72,6 +74,10 @@ static bool read_root(struct dwarf_unit *unit, const struct dwarf *dwarf, struct
 	unit->line = die->has_line ? die->line : UINT64_MAX;
 	unit->name = die->name;
 	unit->folder = die->folder;
+	unit->split_name = die->split_name;
+	unit->split_ranges = die->split_ranges;
+	if (die->split_id)
+		unit->split_id = die->split_id;
 	return true;
 }
 
@@ -82,7 +88,8 @@ struct places {
 
 static int compile(struct dwarf *dwarf, struct dwarf_unit *unit);
 
-/* A unit that does not say where its code is has it where its functions are. */
+/* A unit that does not say where its code is has it where its functions are; parts of units, which others import, have
+ * none. */
 static int add_places(struct places *places, struct dwarf *dwarf, struct dwarf_unit *unit, const struct dwarf_die *die,
 		      uint32_t index)
 {
@@ -90,7 +97,7 @@ static int add_places(struct places *places, struct dwarf *dwarf, struct dwarf_u
 	struct range *items;
 	int r = dwarf_die_ranges(&places->items, &places->count, &places->room, index, dwarf, unit, die);
 
-	if (r < 0 || places->count > before)
+	if (r < 0 || places->count > before || die->tag == DW_TAG_partial_unit)
 		return r;
 	r = compile(dwarf, unit);
 	for (i = 0; r == 0 && i < unit->piece_count; i++) {
@@ -113,7 +120,7 @@ static int read_units(struct dwarf *dwarf, struct places *places)
 	bool usable;
 	int result = 0;
 
-	while (result == 0 && r.at < r.end && dwarf->unit_count < UNITS_MAX && read_header(&unit, &r, dwarf, &usable)) {
+	while (result == 0 && r.at < r.end && dwarf->unit_count < UNITS_MAX && dwarf_header(&unit, &r, dwarf, &usable)) {
 		r.at = (const unsigned char *)info.data + unit.end;
 		if (!usable || !read_root(&unit, dwarf, &die))
 			continue;
@@ -128,22 +135,43 @@ static int read_units(struct dwarf *dwarf, struct places *places)
 	return result;
 }
 
-struct dwarf *dwarf_open(const struct elf *elf)
+struct dwarf *dwarf_sections(const struct elf *elf, bool split)
 {
 	static const char *const names[DWARF_SECTIONS] = {
 		".debug_info",	   ".debug_abbrev",   ".debug_str",  ".debug_line",	   ".debug_line_str",
 		".debug_ranges",   ".debug_rnglists", ".debug_addr", ".debug_str_offsets"};
 	struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
-	struct places places = {NULL, 0, 0};
-	int i, r;
+	char name[32];
+	int i;
 
 	if (!dwarf)
 		return NULL;
 	dwarf->swap = elf->swap;
-	for (i = 0; i < DWARF_SECTIONS; i++)
-		if (!elf_expand(elf, names[i], &dwarf->sections[i], &dwarf->owned[i]))
+	for (i = 0; i < DWARF_SECTIONS; i++) {
+		snprintf(name, sizeof(name), "%s%s", names[i], split ? ".dwo" : "");
+		if (!elf_expand(elf, name, &dwarf->sections[i], &dwarf->owned[i]))
 			dwarf->sections[i].data = NULL;
-	r = dwarf->sections[DWARF_INFO].data && dwarf->sections[DWARF_ABBREV].data ? read_units(dwarf, &places) : -ENOENT;
+	}
+	if (dwarf->sections[DWARF_INFO].data && dwarf->sections[DWARF_ABBREV].data)
+		return dwarf;
+	dwarf_free(dwarf);
+	return NULL;
+}
+
+struct dwarf *dwarf_open(const struct elf *elf, const struct dwarf_others *others)
+{
+	struct dwarf *dwarf = dwarf_sections(elf, false);
+	struct places places = {NULL, 0, 0};
+	int r = 0;
+
+	if (!dwarf)
+		return NULL;
+	if (others) {
+		dwarf->others = *others;
+		r = dwarf_supplement_open(dwarf, elf);
+	}
+	if (r == 0)
+		r = read_units(dwarf, &places);
 	if (r == 0 && places.count)
 		r = cells_paint(&dwarf->where, &dwarf->where_count, places.items, places.count);
 	free(places.items);
@@ -165,19 +193,28 @@ void dwarf_free(struct dwarf *dwarf)
 		free(dwarf->units[i].rows);
 		free(dwarf->units[i].folders);
 		free(dwarf->units[i].files);
+		if (dwarf->units[i].split && dwarf->units[i].split->file != dwarf->package)
+			dwarf_free(dwarf->units[i].split->file);
+		free(dwarf->units[i].split);
 	}
 	for (i = 0; i < DWARF_SECTIONS; i++)
 		free(dwarf->owned[i]);
 	free(dwarf->units);
 	free(dwarf->where);
+	free(dwarf->owned_index);
+	dwarf_free(dwarf->package);
+	dwarf_free(dwarf->supplement);
+	if (dwarf->has_elf)
+		elf_close(&dwarf->elf);
 	free(dwarf);
 }
 
 /* ---- functions ---------------------------------------------------------------------------------------------- */
 
 struct walk {
-	struct dwarf *dwarf;
-	struct dwarf_unit *unit;
+	const struct dwarf *dwarf;	/* where the DIEs are, */
+	const struct dwarf_unit *dies;	/* and their unit there */
+	struct dwarf_unit *unit;	/* that gets the functions */
 	struct places places;
 	uint32_t inside[DEPTH_MAX]; /* by depth: the function whose children they are, + 1; 0: none */
 	unsigned depth;
@@ -192,7 +229,7 @@ static int add_function(struct walk *w, const struct dwarf_die *die, uint32_t *n
 	if (unit->function_count >= FUNCTIONS_MAX)
 		return 0;
 	if (dwarf_die_ranges(&w->places.items, &w->places.count, &w->places.room, (uint32_t)unit->function_count, w->dwarf,
-			     unit, die) < 0)
+			     w->dies, die) < 0)
 		return -ENOMEM;
 	if (w->places.count == before)
 		return 0;
@@ -234,7 +271,7 @@ static int walk_die(struct walk *w, struct dwarf_reader *r, const struct dwarf_a
 	struct dwarf_die die;
 	uint32_t number = 0;
 
-	if (!dwarf_die_read(&die, r, w->dwarf, w->unit, abbrevs))
+	if (!dwarf_die_read(&die, r, w->dwarf, w->dies, abbrevs))
 		return 0;
 	if (!die.tag) {
 		w->depth -= w->depth > 0;
@@ -244,7 +281,7 @@ static int walk_die(struct walk *w, struct dwarf_reader *r, const struct dwarf_a
 		return -ENOMEM;
 	if (!die.children)
 		return w->depth > 0;
-	if (die.sibling > die.offset && die.sibling < w->unit->end && is_passed_over(&die, number)) {
+	if (die.sibling > die.offset && die.sibling < w->dies->end && is_passed_over(&die, number)) {
 		const unsigned char *next = (const unsigned char *)w->dwarf->sections[DWARF_INFO].data + die.sibling;
 
 		if (next > r->at) {
@@ -263,15 +300,19 @@ static int compile(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
 	struct walk *w = calloc(1, sizeof(*w));
 	struct dwarf_abbrevs abbrevs;
-	struct dwarf_reader r = dwarf_info_reader(dwarf, unit, unit->dies);
+	struct dwarf_reader r;
 	int result;
 
 	unit->compiled = true;
-	if (!w)
+	if (!w || (unit->split_name && dwarf_split_open(dwarf, unit) < 0)) {
+		free(w);
 		return -ENOMEM;
-	w->dwarf = dwarf;
+	}
+	w->dwarf = unit->split ? unit->split->file : dwarf;
+	w->dies = unit->split ? &unit->split->unit : unit;
 	w->unit = unit;
-	result = dwarf_abbrevs_read(&abbrevs, dwarf, unit);
+	r = dwarf_info_reader(w->dwarf, w->dies, w->dies->dies);
+	result = dwarf_abbrevs_read(&abbrevs, w->dwarf, w->dies);
 	if (result == 0)
 		do
 			result = walk_die(w, &r, &abbrevs);
@@ -333,16 +374,20 @@ const struct dwarf_unit *dwarf_unit_of(const struct dwarf *dwarf, uint64_t offse
 	return low && offset < dwarf->units[low - 1].end ? &dwarf->units[low - 1] : NULL;
 }
 
-const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_function *function)
+const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_unit *unit, const struct dwarf_function *function)
 {
 	uint64_t offset = function->die;
 	const char *name = NULL;
 	struct dwarf_die die;
 	int hops;
 
+	if (unit->split) {
+		dwarf = unit->split->file;
+		unit = &unit->split->unit;
+	}
 	for (hops = 0; offset && hops < HOPS_MAX; hops++) {
-		const struct dwarf_unit *unit = dwarf_unit_of(dwarf, offset);
-
+		if (offset < unit->offset || offset >= unit->end)
+			unit = dwarf_unit_of(dwarf, offset);
 		if (!unit || offset < unit->dies || !dwarf_die_at(&die, dwarf, unit, offset))
 			break;
 		if (die.linkage_name)
@@ -350,6 +395,12 @@ const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_function *f
 		if (!name)
 			name = die.name;
 		offset = die.origin;
+		if (!die.origin_shared)
+			continue;
+		dwarf = dwarf->supplement;
+		unit = dwarf ? dwarf_unit_of(dwarf, offset) : NULL;
+		if (!unit)
+			break;
 	}
 	return name;
 }

@@ -3,7 +3,8 @@
  * Debug information of a file: which functions were inlined where, and which line each address comes from.
  *
  * DWARF 2 to 5, in any byte order, also compressed. Units are read when an address of theirs is asked for, and then
- * compiled into sorted tables.
+ * compiled into sorted tables. What a file has put into others is found there: the DIEs of a unit in a .dwo file or a
+ * package of them, names in a file that several share.
  */
 #ifndef SYMBOLS_DWARF_H
 #define SYMBOLS_DWARF_H
@@ -50,6 +51,11 @@ struct dwarf_unit {
 	uint64_t offset, end, dies; /* in .debug_info: the header, what is behind, the first DIE */
 	uint64_t abbrev, line;	    /* offsets; line UINT64_MAX: none */
 	uint64_t low, str_offsets, addr, rnglists;
+	uint64_t ranges;	/* what is added to offsets of lists of ranges */
+	uint64_t split_ranges;	/* the same, for the unit in another file */
+	uint64_t split_id;
+	const char *split_name; /* where the DIEs are; NULL: here */
+	struct dwarf_split *split; /* when that is open */
 	const char *folder, *name;
 	uint16_t version;
 	uint8_t address_size, offset_size;
@@ -66,6 +72,32 @@ struct dwarf_unit {
 	size_t file_count, file_room;
 };
 
+/* A unit whose DIEs are in another file. */
+struct dwarf_split {
+	struct dwarf *file; /* a file of its own, or the package of all */
+	struct dwarf_unit unit;
+};
+
+enum dwarf_other {
+	DWARF_SPLIT,	  /* a .dwo file; of @folder and @name */
+	DWARF_PACKAGE,	  /* a .dwp file, which belongs to the program */
+	DWARF_SUPPLEMENT  /* what several files share; of @name and @id */
+};
+
+struct dwarf_wish {
+	enum dwarf_other kind;
+	const char *folder, *name;
+	struct perfev_bytes id;
+	unsigned number; /* of the place where it may be, from 0; behind the one that was opened, afterwards */
+	char path[8192]; /* of the file that was opened, or tried last */
+};
+
+/* What finds other files; @open is true with the next one that is there. */
+struct dwarf_others {
+	void *context;
+	bool (*open)(void *context, struct elf *ret, struct dwarf_wish *wish);
+};
+
 struct dwarf {
 	struct perfev_bytes sections[DWARF_SECTIONS];
 	void *owned[DWARF_SECTIONS];
@@ -74,10 +106,21 @@ struct dwarf {
 	size_t unit_count, unit_room;
 	struct range *where; /* owner: the unit */
 	size_t where_count;
+	struct dwarf_others others;
+	struct elf elf;	     /* of another file: its own */
+	bool has_elf;
+	struct dwarf *supplement; /* the shared file; NULL: none */
+	struct dwarf *package;
+	struct perfev_bytes index; /* of a package */
+	void *owned_index;
+	bool package_tried;
+	uint32_t missing; /* units whose DIEs were not found */
+	char why[512];	  /* what is missing: the first file; "": nothing */
 };
 
-/* dwarf_open() - NULL when the file has no debug information that can be read, or without memory. @elf stays open. */
-struct dwarf *dwarf_open(const struct elf *elf);
+/* dwarf_open() - NULL when the file has no debug information that can be read, or without memory. @elf stays open.
+ * @others: NULL: there are no other files. */
+struct dwarf *dwarf_open(const struct elf *elf, const struct dwarf_others *others);
 void dwarf_free(struct dwarf *dwarf);
 
 /* dwarf_unit_at() - the unit that has the address, compiled; NULL: none. */
@@ -85,7 +128,7 @@ struct dwarf_unit *dwarf_unit_at(struct dwarf *dwarf, uint64_t address);
 /* dwarf_function_at() - the innermost function there; then follow parent. NULL: none. */
 struct dwarf_function *dwarf_function_at(const struct dwarf_unit *unit, uint64_t address);
 /* dwarf_name() - what the function is called, as linkers know it if they do; or NULL. */
-const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_function *function);
+const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_unit *unit, const struct dwarf_function *function);
 /* dwarf_row_at() - the line that the address comes from; NULL: not known. Reads the unit's lines when first asked. */
 const struct dwarf_row *dwarf_row_at(struct dwarf *dwarf, struct dwarf_unit *unit, uint64_t address);
 /* dwarf_file_name() - file @index of a row or call: folders and name, as far as there is room. */

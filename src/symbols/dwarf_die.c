@@ -30,11 +30,15 @@ enum { /* attributes */
 	DW_AT_str_offsets_base = 0x72,
 	DW_AT_addr_base = 0x73,
 	DW_AT_rnglists_base = 0x74,
+	DW_AT_dwo_name = 0x76,
 	DW_AT_MIPS_linkage_name = 0x2007,
+	DW_AT_GNU_dwo_name = 0x2130,
+	DW_AT_GNU_dwo_id = 0x2131,
+	DW_AT_GNU_ranges_base = 0x2132,
 	DW_AT_GNU_addr_base = 0x2133
 };
 
-enum kind { VALUE_OTHER, VALUE_NUMBER, VALUE_ADDRESS, VALUE_TEXT, VALUE_REFERENCE, VALUE_INDEX };
+enum kind { VALUE_OTHER, VALUE_NUMBER, VALUE_ADDRESS, VALUE_TEXT, VALUE_REFERENCE, VALUE_SHARED, VALUE_INDEX };
 
 struct value {
 	enum kind kind;
@@ -44,7 +48,7 @@ struct value {
 
 /* ---- other sections --------------------------------------------------------------------------------------- */
 
-static struct dwarf_reader section_reader(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
+struct dwarf_reader dwarf_section_reader(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
 {
 	struct perfev_bytes bytes = dwarf->sections[section];
 	const unsigned char *data = bytes.data;
@@ -59,30 +63,30 @@ static struct dwarf_reader section_reader(const struct dwarf *dwarf, enum dwarf_
 
 static const char *text_at(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
 {
-	struct dwarf_reader r = section_reader(dwarf, section, offset);
+	struct dwarf_reader r = dwarf_section_reader(dwarf, section, offset);
 
 	return r.at < r.end ? dwarf_text(&r) : NULL;
 }
 
-static uint64_t indexed(const struct dwarf *dwarf, enum dwarf_section section, uint64_t base, uint64_t index,
+uint64_t dwarf_indexed(const struct dwarf *dwarf, enum dwarf_section section, uint64_t base, uint64_t index,
 			unsigned size)
 {
 	struct dwarf_reader r;
 
 	if (index > UINT32_MAX)
 		return 0;
-	r = section_reader(dwarf, section, base + index * size);
+	r = dwarf_section_reader(dwarf, section, base + index * size);
 	return dwarf_number(&r, size);
 }
 
-static uint64_t indexed_address(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t index)
+uint64_t dwarf_address(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t index)
 {
-	return indexed(dwarf, DWARF_ADDR, unit->addr, index, unit->address_size);
+	return dwarf_indexed(dwarf, DWARF_ADDR, unit->addr, index, unit->address_size);
 }
 
 static const char *indexed_text(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t index)
 {
-	return text_at(dwarf, DWARF_STR, indexed(dwarf, DWARF_STR_OFFSETS, unit->str_offsets, index, unit->offset_size));
+	return text_at(dwarf, DWARF_STR, dwarf_indexed(dwarf, DWARF_STR_OFFSETS, unit->str_offsets, index, unit->offset_size));
 }
 
 /* ---- forms -------------------------------------------------------------------------------------------------- */
@@ -158,8 +162,34 @@ static bool read_indexed(struct value *v, struct dwarf_reader *r, const struct d
 	if (text)
 		set_text(v, indexed_text(dwarf, unit, index));
 	else
-		set_number(v, VALUE_ADDRESS, indexed_address(dwarf, unit, index));
+		set_number(v, VALUE_ADDRESS, dwarf_address(dwarf, unit, index));
 	return true;
+}
+
+/* What is in the file that several share. */
+static bool read_shared(struct value *v, struct dwarf_reader *r, const struct dwarf *dwarf, const struct dwarf_unit *unit,
+			uint32_t form)
+{
+	uint64_t offset;
+
+	switch (form) {
+	case 0x1c: /* ref_sup4 */
+		set_number(v, VALUE_SHARED, dwarf_number(r, 4));
+		return true;
+	case 0x24: /* ref_sup8 */
+		set_number(v, VALUE_SHARED, dwarf_number(r, 8));
+		return true;
+	case 0x1f20: /* GNU_ref_alt */
+		set_number(v, VALUE_SHARED, dwarf_number(r, unit->offset_size));
+		return true;
+	case 0x1d:   /* strp_sup */
+	case 0x1f21: /* GNU_strp_alt */
+		offset = dwarf_number(r, unit->offset_size);
+		set_text(v, dwarf->supplement ? text_at(dwarf->supplement, DWARF_STR, offset) : NULL);
+		return true;
+	default:
+		return false;
+	}
 }
 
 static bool read_long(struct value *v, struct dwarf_reader *r, const struct dwarf *dwarf, const struct dwarf_unit *unit,
@@ -188,19 +218,10 @@ static bool read_long(struct value *v, struct dwarf_reader *r, const struct dwar
 	case 0x1f: /* line_strp */
 		set_text(v, text_at(dwarf, DWARF_LINE_STR, dwarf_number(r, unit->offset_size)));
 		return true;
-	case 0x1c:	/* ref_sup4 */
-		dwarf_skip(r, 4);
-		return true;
-	case 0x1d:	/* strp_sup */
-	case 0x1f20:	/* GNU_ref_alt */
-	case 0x1f21:	/* GNU_strp_alt: another file has it */
-		dwarf_skip(r, unit->offset_size);
-		return true;
 	case 0x1e: /* data16 */
 		dwarf_skip(r, 16);
 		return true;
 	case 0x20: /* ref_sig8 */
-	case 0x24: /* ref_sup8 */
 		dwarf_skip(r, 8);
 		return true;
 	default:
@@ -223,7 +244,7 @@ static bool read_value(struct value *v, struct dwarf_reader *r, const struct dwa
 	if (form == 0x16) /* indirect: once */
 		form = (uint32_t)dwarf_uleb(r);
 	return (read_plain(v, r, unit, form) || read_indexed(v, r, dwarf, unit, form) ||
-		read_long(v, r, dwarf, unit, form)) &&
+		read_long(v, r, dwarf, unit, form) || read_shared(v, r, dwarf, unit, form)) &&
 	       !r->failed;
 }
 
@@ -287,7 +308,7 @@ static int read_specs(struct dwarf_abbrevs *a, struct dwarf_reader *r)
 
 int dwarf_abbrevs_read(struct dwarf_abbrevs *ret, const struct dwarf *dwarf, const struct dwarf_unit *unit)
 {
-	struct dwarf_reader r = section_reader(dwarf, DWARF_ABBREV, unit->abbrev);
+	struct dwarf_reader r = dwarf_section_reader(dwarf, DWARF_ABBREV, unit->abbrev);
 	int result = 0;
 
 	memset(ret, 0, sizeof(*ret));
@@ -313,7 +334,7 @@ int dwarf_abbrevs_read(struct dwarf_abbrevs *ret, const struct dwarf *dwarf, con
 
 struct dwarf_reader dwarf_info_reader(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset)
 {
-	struct dwarf_reader r = section_reader(dwarf, DWARF_INFO, offset);
+	struct dwarf_reader r = dwarf_section_reader(dwarf, DWARF_INFO, offset);
 	const unsigned char *data = dwarf->sections[DWARF_INFO].data;
 
 	r.end = data + unit->end;
@@ -341,6 +362,16 @@ static void take_unit_value(struct dwarf_die *die, uint32_t name, const struct v
 		break;
 	case DW_AT_rnglists_base:
 		die->rnglists = v->number;
+		break;
+	case DW_AT_dwo_name:
+	case DW_AT_GNU_dwo_name:
+		die->split_name = v->text;
+		break;
+	case DW_AT_GNU_dwo_id:
+		die->split_id = v->number;
+		break;
+	case DW_AT_GNU_ranges_base:
+		die->split_ranges = v->number;
 		break;
 	default:
 		break;
@@ -373,7 +404,8 @@ static void take_value(struct dwarf_die *die, uint32_t name, const struct value 
 		break;
 	case DW_AT_abstract_origin:
 	case DW_AT_specification:
-		die->origin = v->kind == VALUE_REFERENCE ? v->number : 0;
+		die->origin = v->kind == VALUE_REFERENCE || v->kind == VALUE_SHARED ? v->number : 0;
+		die->origin_shared = v->kind == VALUE_SHARED;
 		break;
 	case DW_AT_sibling:
 		die->sibling = v->kind == VALUE_REFERENCE ? v->number : 0;
@@ -427,7 +459,7 @@ bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct 
 static int find_kind(struct dwarf_abbrevs *only, const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t wanted,
 		     struct dwarf_abbrev *ret)
 {
-	struct dwarf_reader r = section_reader(dwarf, DWARF_ABBREV, unit->abbrev);
+	struct dwarf_reader r = dwarf_section_reader(dwarf, DWARF_ABBREV, unit->abbrev);
 
 	while (r.at < r.end) {
 		uint64_t code = dwarf_uleb(&r);
@@ -465,114 +497,4 @@ bool dwarf_die_at(struct dwarf_die *ret, const struct dwarf *dwarf, const struct
 	}
 	dwarf_abbrevs_free(&only);
 	return good;
-}
-
-/* ---- ranges -------------------------------------------------------------------------------------------------------- */
-
-#define RANGES_MAX (1u << 22)
-
-struct sink {
-	struct range **list;
-	size_t *count, *room;
-	uint32_t owner;
-	size_t taken;
-};
-
-/* What linkers leave out keeps its entries, at address 0 or close to the end. */
-static int add_range(struct sink *sink, uint64_t start, uint64_t end)
-{
-	struct range *list;
-
-	if (!start || start >= end || end > UINT64_MAX - 0x10000 || *sink->count >= RANGES_MAX)
-		return 0;
-	list = array_grow(*sink->list, sink->room, *sink->count, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	*sink->list = list;
-	list[*sink->count].start = start;
-	list[*sink->count].end = end;
-	list[*sink->count].reserved = 0;
-	list[(*sink->count)++].owner = sink->owner;
-	return 0;
-}
-
-/* DWARF 2 to 4: pairs of addresses; the largest one as the first of them gives a new base. */
-static int old_ranges(struct sink *sink, const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset)
-{
-	struct dwarf_reader r = section_reader(dwarf, DWARF_RANGES, offset);
-	uint64_t base = unit->low, last = unit->address_size == 4 ? UINT32_MAX : UINT64_MAX;
-	int result = 0;
-
-	while (result == 0 && r.at < r.end && sink->taken++ < RANGES_MAX) {
-		uint64_t start = dwarf_number(&r, unit->address_size), end = dwarf_number(&r, unit->address_size);
-
-		if (r.failed || (!start && !end))
-			break;
-		if (start == last)
-			base = end;
-		else
-			result = add_range(sink, base + start, base + end);
-	}
-	return result;
-}
-
-/* One entry of a list of DWARF 5. Returns 1 to go on, 0 at the end, -ENOMEM. */
-static int new_range(struct sink *sink, struct dwarf_reader *r, const struct dwarf *dwarf, const struct dwarf_unit *unit,
-		     uint64_t *base)
-{
-	uint64_t a, b;
-
-	switch (dwarf_number(r, 1)) {
-	case 1: /* base_addressx */
-		*base = indexed_address(dwarf, unit, dwarf_uleb(r));
-		return 1;
-	case 2: /* startx_endx */
-		a = indexed_address(dwarf, unit, dwarf_uleb(r));
-		b = indexed_address(dwarf, unit, dwarf_uleb(r));
-		break;
-	case 3: /* startx_length */
-		a = indexed_address(dwarf, unit, dwarf_uleb(r));
-		b = a + dwarf_uleb(r);
-		break;
-	case 4: /* offset_pair */
-		a = *base + dwarf_uleb(r);
-		b = *base + dwarf_uleb(r);
-		break;
-	case 5: /* base_address */
-		*base = dwarf_number(r, unit->address_size);
-		return 1;
-	case 6: /* start_end */
-		a = dwarf_number(r, unit->address_size);
-		b = dwarf_number(r, unit->address_size);
-		break;
-	case 7: /* start_length */
-		a = dwarf_number(r, unit->address_size);
-		b = a + dwarf_uleb(r);
-		break;
-	default: /* end_of_list, and what is not known */
-		return 0;
-	}
-	return r->failed ? 0 : add_range(sink, a, b) < 0 ? -ENOMEM : 1;
-}
-
-int dwarf_die_ranges(struct range **list, size_t *count, size_t *room, uint32_t owner, const struct dwarf *dwarf,
-		     const struct dwarf_unit *unit, const struct dwarf_die *die)
-{
-	struct sink sink = {list, count, room, owner, 0};
-	uint64_t base = unit->low, offset = die->ranges;
-	struct dwarf_reader r;
-	int result = 1;
-
-	if (!die->has_ranges && die->has_low && die->has_high)
-		return add_range(&sink, die->low, die->high_is_size ? die->low + die->high : die->high);
-	if (!die->has_ranges)
-		return 0;
-	if (unit->version < 5)
-		return old_ranges(&sink, dwarf, unit, offset);
-	if (die->ranges_index)
-		offset = unit->rnglists + indexed(dwarf, DWARF_RNGLISTS, unit->rnglists, offset, unit->offset_size);
-	r = section_reader(dwarf, DWARF_RNGLISTS, offset);
-	while (result > 0 && r.at < r.end && sink.taken++ < RANGES_MAX)
-		result = new_range(&sink, &r, dwarf, unit, &base);
-	return result < 0 ? result : 0;
 }

@@ -15,6 +15,7 @@
 #define DW_TAG_union_type	  0x17
 #define DW_TAG_inlined_subroutine 0x1d
 #define DW_TAG_subprogram	  0x2e
+#define DW_TAG_partial_unit	  0x3c
 
 /* One kind of DIE. */
 struct dwarf_abbrev {
@@ -41,7 +42,10 @@ struct dwarf_die {
 	bool has_low, has_high, high_is_size, has_ranges, ranges_index, has_line;
 	uint64_t low, high, ranges, line;
 	uint64_t sibling, origin; /* offsets in .debug_info; 0: none */
+	bool origin_shared; /* it is in the supplement's */
 	uint64_t str_offsets, addr, rnglists; /* bases; 0: not said */
+	uint64_t split_ranges, split_id;
+	const char *split_name;
 	uint32_t call_file, call_line;
 	const char *name, *linkage_name, *folder;
 };
@@ -56,10 +60,26 @@ bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct 
 bool dwarf_die_at(struct dwarf_die *ret, const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset);
 /* Of .debug_info, from @offset to the end of the unit. */
 struct dwarf_reader dwarf_info_reader(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset);
+/* A section from @offset to its end; empty behind it. */
+struct dwarf_reader dwarf_section_reader(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset);
+/* A number, or an address, of a table in a section. */
+uint64_t dwarf_indexed(const struct dwarf *dwarf, enum dwarf_section section, uint64_t base, uint64_t index, unsigned size);
+uint64_t dwarf_address(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t index);
 const struct dwarf_unit *dwarf_unit_of(const struct dwarf *dwarf, uint64_t offset);
-/* The ranges of a DIE, put behind @list. Return: 0, -ENOMEM. */
+/* dwarf_ranges.c: the ranges of a DIE, put behind @list. Return: 0, -ENOMEM. */
 int dwarf_die_ranges(struct range **list, size_t *count, size_t *room, uint32_t owner, const struct dwarf *dwarf,
 		     const struct dwarf_unit *unit, const struct dwarf_die *die);
+/* dwarf.c */
+/* The header of a unit. Returns false at the end, or where it is damaged; @usable: its DIEs may be read. */
+bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable);
+/* The sections of a file, and no more; those of split files have a name that ends in .dwo. */
+struct dwarf *dwarf_sections(const struct elf *elf, bool split);
+/* dwarf_split.c */
+/* dwarf_split_open() - finds the DIEs of a unit that says they are elsewhere; without them unit->split stays NULL, and
+ * dwarf->why tells. Return: 0, -ENOMEM. */
+int dwarf_split_open(struct dwarf *dwarf, struct dwarf_unit *unit);
+/* dwarf_supplement_open() - the file that @elf shares DIEs and texts with, if it has one. Return: 0, -ENOMEM. */
+int dwarf_supplement_open(struct dwarf *dwarf, const struct elf *elf);
 /* dwarf_line.c */
 int dwarf_lines_read(struct dwarf *dwarf, struct dwarf_unit *unit);
 

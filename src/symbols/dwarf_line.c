@@ -74,9 +74,9 @@ static int old_files(struct program *p)
 	return r;
 }
 
-static const char *text_of(const struct program *p, enum dwarf_section section, uint64_t offset)
+static const char *text_of(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
 {
-	struct perfev_bytes bytes = p->dwarf->sections[section];
+	struct perfev_bytes bytes = dwarf->sections[section];
 	const char *text = bytes.data;
 
 	return text && offset < bytes.size && memchr(text + offset, 0, bytes.size - (size_t)offset) ? text + offset : NULL;
@@ -93,10 +93,15 @@ static bool read_member(struct program *p, uint64_t what, uint64_t form, const c
 		text = dwarf_text(&p->r);
 		break;
 	case 0x0e: /* strp */
-		text = text_of(p, DWARF_STR, dwarf_number(&p->r, p->offset_size));
+		text = text_of(p->dwarf, DWARF_STR, dwarf_number(&p->r, p->offset_size));
+		break;
+	case 0x1d:   /* strp_sup */
+	case 0x1f21: /* GNU_strp_alt */
+		number = dwarf_number(&p->r, p->offset_size);
+		text = p->dwarf->supplement ? text_of(p->dwarf->supplement, DWARF_STR, number) : NULL;
 		break;
 	case 0x1f: /* line_strp */
-		text = text_of(p, DWARF_LINE_STR, dwarf_number(&p->r, p->offset_size));
+		text = text_of(p->dwarf, DWARF_LINE_STR, dwarf_number(&p->r, p->offset_size));
 		break;
 	case 0x0b: /* data1 */
 		number = dwarf_number(&p->r, 1);

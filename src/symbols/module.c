@@ -2,13 +2,15 @@
 /*
  * Finding and reading the symbols of a file.
  *
- * A debug file that has the recorded build-id is preferred, then the file itself. A file whose build-id
- * is another than the recorded one is never used: its names would be wrong ones. Symbols are taken as
- * the perf tool takes them: functions, objects with a name, and labels in code or data sections; dynamic
- * symbols when there are no others; and the stubs of the procedure linkage table, which have no symbols,
- * from its relocations.
+ * Symbols come from the file that was mapped, if it has a table of them; else from its debug file; else from its dynamic
+ * symbols, and those that it may have packed in it. A file whose build-id is another than the recorded one is never
+ * used: its names would be wrong ones. Symbols are taken as the perf tool takes them: functions, objects with a name,
+ * and labels in code or data sections; and the stubs of the procedure linkage table, which have no symbols, from its
+ * relocations.
  */
 #include "module.h"
+#include "link.h"
+#include "mini.h"
 #include "perf_map.h"
 
 #include "base/load.h"
@@ -168,100 +170,109 @@ static int read_stubs(struct module *module, const struct elf *elf)
 
 /* ---- which file --------------------------------------------------------------------------------------- */
 
-enum fit { FIT_NO_FILE, FIT_NO_ELF, FIT_OTHER_ID, FIT_YES };
-
-static enum fit try_file(const struct module *module, const char *path, struct elf *elf, int *error)
-{
-	uint8_t id[20];
-	int size;
-
-	*error = elf_open(elf, path);
-	if (*error == -ENOEXEC)
-		return FIT_NO_ELF;
-	if (*error < 0)
-		return FIT_NO_FILE;
-	size = elf_build_id(elf, id);
-	if (module->recorded_id &&
-	    (size != module->build_id_size || memcmp(id, module->build_id, (size_t)size))) {
-		elf_close(elf);
-		return FIT_OTHER_ID;
-	}
-	return FIT_YES;
-}
-
 static bool has_symtab(const struct elf *elf)
 {
 	struct elf_section section;
 
-	return elf_section_of_type(elf, ELF_SYMTAB, &section);
-}
-
-/* The place of separate debug files, by build-id; 41 bytes are behind its folder. */
-static bool open_debug_file(const struct module *module, const struct module_places *places, struct elf *elf, char *path,
-			    size_t size)
-{
-	char id[41];
-	int error;
-
-	if (module->build_id_size < 2)
-		return false;
-	hex_id(module, id);
-	snprintf(path, size, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", places->symfs ? places->symfs : "", id, id + 2);
-	return try_file(module, path, elf, &error) == FIT_YES;
-}
-
-static bool find_debug_file(struct module *module, const struct module_places *places)
-{
-	char path[8192];
-	struct elf elf;
-
-	if (!open_debug_file(module, places, &elf, path, sizeof(path)))
-		return false;
-	if (!has_symtab(&elf)) {
-		elf_close(&elf);
-		return false;
-	}
-	module->plain = module->elf;
-	module->has_plain = module->has_elf;
-	module->debug_only = !module->has_elf;
-	module->elf = elf;
-	module->has_elf = true;
-	module->file = malloc(strlen(path) + 1);
-	if (module->file)
-		memcpy(module->file, path, strlen(path) + 1);
-	return true;
+	return elf_section_of_type(elf, ELF_SYMTAB, &section) && elf_symbol_count(elf, &section) > 1;
 }
 
 static bool has_debug_info(const struct elf *elf)
 {
 	struct elf_section section;
 
-	return elf_section_named(elf, ".debug_info", &section) || elf_section_named(elf, ".zdebug_info", &section);
+	return (elf_section_named(elf, ".debug_info", &section) || elf_section_named(elf, ".zdebug_info", &section)) &&
+	       elf_bytes(elf, &section);
+}
+
+static char *copy_text(const char *text)
+{
+	char *copy = malloc(strlen(text) + 1);
+
+	if (copy)
+		memcpy(copy, text, strlen(text) + 1);
+	return copy;
+}
+
+static void start_search(struct module *module, const struct module_places *places)
+{
+	struct search *s = &module->search;
+
+	s->places = places;
+	s->name = module->name;
+	s->pid = module->pid;
+	s->recorded_id = module->recorded_id;
+	s->id_size = module->build_id_size;
+	memcpy(s->id, module->build_id, sizeof(s->id));
+}
+
+/* A debug file with symbols takes the place of the mapped one, which stays open beside it. */
+static bool find_debug_symbols(struct module *module)
+{
+	char path[SEARCH_PATH];
+	struct elf elf;
+
+	if (!search_debug(&module->search, &elf, path, has_symtab))
+		return false;
+	module->plain = module->elf;
+	module->has_plain = module->has_elf;
+	module->debug_only = !module->has_elf;
+	module->elf = elf;
+	module->has_elf = true;
+	module->search.mapped = module->has_plain ? &module->plain : NULL;
+	module->file = copy_text(path);
+	module->search.debug_path = module->file;
+	return true;
+}
+
+static const struct elf *find_debug_info(struct module *module)
+{
+	char path[SEARCH_PATH];
+
+	if (has_debug_info(&module->elf)) {
+		module->debug_file = module->file ? copy_text(module->file) : NULL;
+		return &module->elf;
+	}
+	if (module->has_plain && has_debug_info(&module->plain)) {
+		module->debug_file = module->search.mapped_path ? copy_text(module->search.mapped_path) : NULL;
+		return &module->plain;
+	}
+	if (!search_debug(&module->search, &module->debug, path, has_debug_info))
+		return NULL;
+	module->has_debug = true;
+	module->debug_file = copy_text(path);
+	module->search.debug_path = module->debug_file;
+	return &module->debug;
+}
+
+/* Where debug information is: in the file of the symbols, the mapped one, or one that is looked for. NULL: nowhere. */
+static const struct elf *debug_info(struct module *module, const struct module_places *places)
+{
+	if (!module->debug_tried && module->has_elf) {
+		module->debug_tried = true;
+		if (!module->search.places) /* the vdso, which was not looked for */
+			start_search(module, places);
+		module->debug_info = find_debug_info(module);
+	}
+	return module->debug_info;
 }
 
 const struct elf *module_debug_file(struct module *module, const struct module_places *places)
 {
-	char path[8192];
-
-	if (!module->debug_tried) {
-		module->debug_tried = true;
-		module->has_debug = open_debug_file(module, places, &module->debug, path, sizeof(path));
-	}
+	debug_info(module, places);
 	return module->has_debug ? &module->debug : NULL;
 }
 
 struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
 {
-	const struct elf *debug;
+	struct dwarf_others others = {&module->search, search_other};
+	const struct elf *elf;
 
 	if (module->dwarf_tried)
 		return module->dwarf;
 	module->dwarf_tried = true;
-	if (!module->has_elf)
-		return NULL;
-	debug = has_debug_info(&module->elf) ? &module->elf : module_debug_file(module, places);
-	if (debug && has_debug_info(debug))
-		module->dwarf = dwarf_open(debug);
+	elf = debug_info(module, places);
+	module->dwarf = elf ? dwarf_open(elf, &others) : NULL;
 	return module->dwarf;
 }
 
@@ -269,9 +280,11 @@ static void note_id(struct module *module)
 {
 	if (!module->recorded_id)
 		module->build_id_size = (uint8_t)elf_build_id(&module->elf, module->build_id);
+	module->search.id_size = module->build_id_size;
+	memcpy(module->search.id, module->build_id, sizeof(module->search.id));
 }
 
-static void explain(struct module *module, enum fit fit, int error)
+static void explain(struct module *module, enum search_fit fit, int error)
 {
 	if (fit == FIT_OTHER_ID)
 		say(module, "%s", "the file has another build-id than the recorded one: it was changed since");
@@ -313,15 +326,22 @@ static void read_map(struct module *module, const struct module_places *places)
 		return;
 	}
 	say(module, "%s", "no function of the list covers the address");
-	module->file = malloc(strlen(path) + 1);
-	if (module->file)
-		memcpy(module->file, path, strlen(path) + 1);
+	module->file = copy_text(path);
+}
+
+/* Symbols that are packed in the file are joined with its dynamic ones. */
+static void find_packed_symbols(struct module *module)
+{
+	int r = mini_open(&module->mini, &module->elf);
+
+	module->has_mini = r == 0;
+	module->mini_error = r == -ENOENT ? 0 : r;
 }
 
 static void find_file(struct module *module, const struct module_places *places)
 {
-	char path[8192];
-	enum fit fit;
+	char path[SEARCH_PATH];
+	enum search_fit fit;
 	int error;
 
 	if (module_is_jit_map(module->name)) {
@@ -332,48 +352,78 @@ static void find_file(struct module *module, const struct module_places *places)
 		say(module, "%s", "it is no file: code that was made at run time");
 		return;
 	}
-	if (module->name[0] != '/') { /* the vdso: a file of that name here is another thing */
-		say(module, "%s", "it is the recorded kernel's, and this kernel has another or none");
-		return;
-	}
-	snprintf(path, sizeof(path), "%s%s", places->symfs ? places->symfs : "", module->name);
-	fit = try_file(module, path, &module->elf, &error);
+	start_search(module, places);
+	fit = search_mapped(&module->search, &module->elf, path, &error);
 	if (fit != FIT_YES) {
-		explain(module, fit, error);
-		find_debug_file(module, places);
+		if (module->name[0] != '/') /* the vdso: a file of that name here is another thing */
+			say(module, "%s", "it is the recorded kernel's, and this kernel has another or none");
+		else
+			explain(module, fit, error);
+		if (module->recorded_id)
+			find_debug_symbols(module);
 		return;
 	}
 	module->has_elf = true;
+	module->search.mapped = &module->elf;
+	module->search.mapped_path = copy_text(path);
 	note_id(module);
-	if (has_symtab(&module->elf) || find_debug_file(module, places))
-		return;
-	module->file = malloc(strlen(path) + 1);
-	if (module->file)
-		memcpy(module->file, path, strlen(path) + 1);
+	if (!has_symtab(&module->elf)) {
+		if (find_debug_symbols(module))
+			return;
+		find_packed_symbols(module);
+	}
+	module->file = copy_text(path);
+}
+
+/* Of one file: what it has of its own, or what others may link to. */
+static int read_file_symbols(struct module *module, const struct elf *elf)
+{
+	struct elf_section table;
+
+	if ((has_symtab(elf) && elf_section_of_type(elf, ELF_SYMTAB, &table)) || elf_section_of_type(elf, ELF_DYNSYM, &table))
+		return read_table(module, elf, &table);
+	return 0;
 }
 
 static int read_symbols(struct module *module)
 {
 	const struct elf *plain = module->has_plain ? &module->plain : &module->elf;
-	struct elf_section table;
-	int r = 0;
+	int r = read_file_symbols(module, &module->elf);
 
-	if (elf_section_of_type(&module->elf, ELF_SYMTAB, &table) ||
-	    elf_section_of_type(&module->elf, ELF_DYNSYM, &table))
-		r = read_table(module, &module->elf, &table);
+	if (r == 0 && module->has_mini)
+		r = read_file_symbols(module, &module->mini);
 	if (r == 0)
 		r = read_stubs(module, plain);
 	return r < 0 ? r : table_finish(&module->table);
 }
 
+/* What was tried, behind what is missing. */
+static void add_tried(struct module *module, bool debug_file)
+{
+	const struct search *s = &module->search;
+	const char *const parts[] = {
+		debug_file && s->linked ? ", nor one of the name that the file's .gnu_debuglink has" : "",
+		module->mini_error == -ENOSYS ? "; it has symbols packed in it, and liblzma.so.5 is not installed to unpack them"
+		: module->mini_error	      ? "; the symbols that are packed in it cannot be unpacked"
+					      : "",
+		s->refused[0] ? "; not used: " : "", s->refused};
+	size_t i, used = strlen(module->why);
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		used += (size_t)snprintf(module->why + used, sizeof(module->why) - used, "%s", parts[i]);
+}
+
 static void explain_gaps(struct module *module)
 {
-	struct elf_section table;
 	char id[41];
 
 	hex_id(module, id);
-	if (elf_section_of_type(&module->elf, ELF_SYMTAB, &table))
+	if (has_symtab(&module->elf)) {
 		say(module, "%s", "no symbol covers the address");
+		return;
+	}
+	if (module->has_mini)
+		say(module, "%s", "the file is stripped (exported symbols, and those that are packed in it), and no debug file for it");
 	else if (module->build_id_size)
 		say(module,
 		    module->table.count ? "the file is stripped (exported symbols only), and no debug file "
@@ -381,7 +431,8 @@ static void explain_gaps(struct module *module)
 					: "no symbol table and no debug file for build-id %s",
 		    id);
 	else
-		say(module, "%s", "no symbol table, and no build-id to find a debug file by");
+		say(module, "%s", module->search.linked ? "no symbol table, and no debug file" : "no symbol table, and no build-id to find a debug file by");
+	add_tried(module, true);
 }
 
 /* The parts that are loaded are asked for at each address: kept without their headers. */
@@ -412,8 +463,10 @@ int module_load(struct module *module, const struct module_places *places)
 	module->loaded = true;
 	if (!module->has_elf) /* the vdso has its own */
 		find_file(module, places);
-	if (!module->has_elf && !module->table.count)
+	if (!module->has_elf && !module->table.count) {
+		add_tried(module, false);
 		return 0;
+	}
 	r = module->has_elf ? read_symbols(module) : 0;
 	if (r == 0 && module->has_elf)
 		r = read_parts(module);
@@ -448,6 +501,10 @@ void module_free(struct module *module)
 	dwarf_free(module->dwarf);
 	if (module->has_debug)
 		elf_close(&module->debug);
+	if (module->has_mini)
+		elf_close(&module->mini);
+	free(module->search.mapped_path);
+	free(module->debug_file);
 	table_free(&module->table);
 	if (module->unwind)
 		unwind_table_free(module->unwind);

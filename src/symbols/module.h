@@ -5,6 +5,7 @@
 
 #include "dwarf.h"
 #include "elf.h"
+#include "search.h"
 #include "table.h"
 #include "unwind_table.h"
 
@@ -19,7 +20,9 @@ struct module {
 	char *name; /* as recorded; of a module of the kernel as kallsyms has it: "[ext4]" */
 	const char *path; /* of one of the kernel: what the recording says; NULL: the name */
 	char *file; /* where symbols were read; NULL: nowhere */
-	char why[200]; /* why there are none */
+	char why[1024]; /* why there are none */
+	char *debug_file; /* where debug information was read; NULL: nowhere, or not asked for yet */
+	int32_t pid;	  /* of the first process that maps it; 0: not known */
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* as recorded, or of the file; 0: not known */
 	bool recorded_id;      /* the recording says it */
@@ -32,6 +35,11 @@ struct module {
 	struct dwarf *dwarf;  /* debug information; NULL: none, or not asked for yet */
 	struct elf debug;     /* a file that only has that */
 	bool has_debug, debug_tried, dwarf_tried;
+	const struct elf *debug_info; /* of these files the one that has it; NULL: none */
+	struct elf mini;      /* symbols that the file has packed in it */
+	bool has_mini;
+	int mini_error;	      /* why it has not, though there are some: -ENOSYS, -EBADMSG */
+	struct search search; /* what was looked for, and where */
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
 	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
@@ -41,10 +49,6 @@ struct module {
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
 	struct unwind_table *unwind; /* NULL: nothing is known, or was asked for yet */
 	bool unwind_tried;
-};
-
-struct module_places {
-	const char *symfs; /* or NULL */
 };
 
 /* module_load() - find the file and read its symbols; afterwards either the table has some, or why is

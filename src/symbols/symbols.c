@@ -73,10 +73,16 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->opts = full;
 	s->symfs = copy_text(full.symfs);
 	s->kallsyms_path = copy_text(full.kallsyms);
+	s->cache = copy_text(full.cache);
+	s->proc = copy_text(full.proc);
 	s->places.symfs = s->symfs;
+	s->places.cache = s->cache;
+	s->places.proc = s->proc;
+	s->places.debuginfod = full.debuginfod;
 	s->now = UINT64_MAX;
 	s->parts = calloc(PART_SLOTS, sizeof(*s->parts));
 	if (!s->parts || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
+	    (full.cache && !s->cache) || (full.proc && !s->proc) ||
 	    add_fixed_modules(s) < 0) {
 		perfev_symbols_free(s);
 		return error_memory(err);
@@ -113,6 +119,8 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	}
 	free(symbols->symfs);
 	free(symbols->kallsyms_path);
+	free(symbols->cache);
+	free(symbols->proc);
 	free(symbols);
 }
 
@@ -298,7 +306,8 @@ static uint64_t offset_in_file(const struct module *module, const struct mapping
 }
 
 /* The frame of a call that was inlined; NULL-named when its name is not known. */
-static int inlined_frame(struct perfev_symbols *s, uint32_t number, struct dwarf_function *function, uint64_t in_file,
+static int inlined_frame(struct perfev_symbols *s, uint32_t number, const struct dwarf_unit *unit,
+			 struct dwarf_function *function, uint64_t in_file,
 			 struct perfev_frame *ret)
 {
 	struct perfev_frame frame = {NULL, s->modules[number]->name, 0, 0, PERFEV_FRAME_INLINED, number, 0, 0};
@@ -307,7 +316,7 @@ static int inlined_frame(struct perfev_symbols *s, uint32_t number, struct dwarf
 	uint32_t key;
 
 	if (!function->key) {
-		name = dwarf_name(s->modules[number]->dwarf, function);
+		name = dwarf_name(s->modules[number]->dwarf, unit, function);
 		if (name && !s->opts.raw_names && demangle(name, text, sizeof(text)))
 			name = text;
 		frame.symbol = intern(&s->names, name && name[0] ? name : "[inlined]");
@@ -330,7 +339,7 @@ static int find_inlined(struct perfev_symbols *s, uint32_t number, uint64_t addr
 	size_t n = 0;
 
 	for (; function && function->parent && n + 1 < max; function = &unit->functions[function->parent - 1]) {
-		if (inlined_frame(s, number, function, in_file, &ret[n]) < 0)
+		if (inlined_frame(s, number, unit, function, in_file, &ret[n]) < 0)
 			return -ENOMEM;
 		n++;
 	}
@@ -555,45 +564,4 @@ const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int
 	snprintf(text, sizeof(text), ":%d", tid);
 	comm = intern(&symbols->names, text);
 	return comm ? comm : "";
-}
-
-bool perfev_symbols_module(const struct perfev_symbols *symbols, uint32_t module_id,
-			   struct perfev_module_info *ret)
-{
-	const struct module *module;
-
-	if (module_id >= symbols->module_count)
-		return false;
-	module = symbols->modules[module_id];
-	ret->name = module->name;
-	ret->path = module->path ? module->path : module->name;
-	ret->file = module->file;
-	ret->why = module->why[0] ? module->why : NULL;
-	ret->build_id.data = module->build_id;
-	ret->build_id.size = module->build_id_size;
-	ret->symbol_count = (uint32_t)module->table.count;
-	if (module_id == MODULE_KERNEL)
-		ret->symbol_count = (uint32_t)symbols->kallsyms.table.count;
-	return true;
-}
-
-int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_build_id *entry,
-			    struct perfev_error *err)
-{
-	struct recorded_id *ids =
-		array_grow(symbols->ids, &symbols->id_room, symbols->id_count, sizeof(*ids));
-	const char *name = intern(&symbols->names, entry->filename);
-	uint64_t *index;
-
-	if (ids)
-		symbols->ids = ids;
-	if (!ids || !name)
-		return error_memory(err);
-	index = map_put(&symbols->id_of_name, (uintptr_t)name, symbols->id_count);
-	if (!index)
-		return error_memory(err);
-	*index = symbols->id_count; /* the last one counts */
-	ids[symbols->id_count].size = entry->size <= 20 ? entry->size : 20;
-	memcpy(ids[symbols->id_count++].id, entry->id, sizeof(entry->id));
-	return 0;
 }

@@ -42,7 +42,7 @@ struct nameless_slot {
 struct perfev_symbols {
 	struct perfev_symbols_opts opts;
 	struct module_places places;
-	char *symfs, *kallsyms_path;
+	char *symfs, *kallsyms_path, *cache, *proc;
 	struct interner names;
 	struct spaces spaces;
 	struct space_process *last; /* looked up last */

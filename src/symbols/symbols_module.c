@@ -6,6 +6,7 @@
 #include "symbols_base.h"
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "base/hash.h"
 
 #include <errno.h>
@@ -108,6 +109,7 @@ static struct module *new_module(const char *name, const uint8_t *id, uint8_t id
 	module->no_file = !module_is_file(name) && strcmp(name, "[vdso]");
 	module->elf.source.fd = -1;
 	module->plain.source.fd = -1;
+	module->debug.source.fd = -1;
 	if (id_size) {
 		memcpy(module->build_id, id, id_size);
 		module->build_id_size = id_size;
@@ -161,6 +163,51 @@ int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const c
 		module->build_id_size = id->size;
 	}
 	return module->path ? 0 : -ENOMEM;
+}
+
+/* ---- what is known of them -------------------------------------------------------------------------------- */
+
+bool perfev_symbols_module(const struct perfev_symbols *symbols, uint32_t module_id,
+			   struct perfev_module_info *ret)
+{
+	const struct module *module;
+
+	if (module_id >= symbols->module_count)
+		return false;
+	module = symbols->modules[module_id];
+	ret->name = module->name;
+	ret->path = module->path ? module->path : module->name;
+	ret->file = module->file;
+	ret->why = module->why[0] ? module->why : NULL;
+	ret->debug_file = module->debug_file;
+	ret->debug_why = module->dwarf && module->dwarf->why[0] ? module->dwarf->why : NULL;
+	ret->build_id.data = module->build_id;
+	ret->build_id.size = module->build_id_size;
+	ret->symbol_count = (uint32_t)module->table.count;
+	if (module_id == MODULE_KERNEL)
+		ret->symbol_count = (uint32_t)symbols->kallsyms.table.count;
+	return true;
+}
+
+int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_build_id *entry,
+			    struct perfev_error *err)
+{
+	struct recorded_id *ids =
+		array_grow(symbols->ids, &symbols->id_room, symbols->id_count, sizeof(*ids));
+	const char *name = intern(&symbols->names, entry->filename);
+	uint64_t *index;
+
+	if (ids)
+		symbols->ids = ids;
+	if (!ids || !name)
+		return error_memory(err);
+	index = map_put(&symbols->id_of_name, (uintptr_t)name, symbols->id_count);
+	if (!index)
+		return error_memory(err);
+	*index = symbols->id_count; /* the last one counts */
+	ids[symbols->id_count].size = entry->size <= 20 ? entry->size : 20;
+	memcpy(ids[symbols->id_count++].id, entry->id, sizeof(entry->id));
+	return 0;
 }
 
 /* ---- the kernel ------------------------------------------------------------------------------------------ */

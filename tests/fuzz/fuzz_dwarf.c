@@ -16,7 +16,7 @@ static void look_at(struct dwarf *dwarf, uint64_t address)
 		touch(name, strlen(name) + 1);
 	}
 	while (function) {
-		const char *text = dwarf_name(dwarf, function);
+		const char *text = dwarf_name(dwarf, unit, function);
 
 		if (text)
 			touch(text, strlen(text) + 1);
@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (elf_open_memory(&elf, bytes) < 0)
 		return 0;
-	dwarf = dwarf_open(&elf);
+	dwarf = dwarf_open(&elf, NULL);
 	for (i = 0; dwarf && i < dwarf->where_count && i < 256; i++) {
 		const struct range *range = &dwarf->where[i];
 

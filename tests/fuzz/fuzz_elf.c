@@ -7,7 +7,7 @@
 
 static void use_symbols(const struct elf *elf)
 {
-	struct module_places places = {NULL};
+	struct module_places places = {.symfs = NULL};
 	struct module *module = calloc(1, sizeof(*module));
 	size_t i;
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle_lines FILE - for each hexadecimal address on the standard input what addr2line -afi prints: the address, and a
- * function and a line for each level, innermost first. With --count N only looks, N times, at all of them.
+ * oracle_lines FILE [SYMFS] - for each hexadecimal address on the standard input what addr2line -afi prints: the address, and a
+ * function and a line for each level, innermost first. Files that belong to it are looked for as in a
+ * recording, below SYMFS.
  */
-#include "symbols/dwarf.h"
+#include "symbols/module.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void print(struct dwarf *dwarf, uint64_t address)
 {
@@ -19,7 +21,7 @@ static void print(struct dwarf *dwarf, uint64_t address)
 
 	printf("0x%016" PRIx64 "\n", address);
 	do {
-		const char *function_name = function ? dwarf_name(dwarf, function) : NULL;
+		const char *function_name = function ? dwarf_name(dwarf, unit, function) : NULL;
 
 		if (unit)
 			dwarf_file_name(dwarf, unit, file, name, sizeof(name));
@@ -34,20 +36,25 @@ static void print(struct dwarf *dwarf, uint64_t address)
 
 int main(int argc, char **argv)
 {
-	struct elf elf;
+	struct module_places places = {.symfs = argc > 2 ? argv[2] : NULL};
+	struct module *module = calloc(1, sizeof(*module));
 	struct dwarf *dwarf;
 	uint64_t address;
 
-	if (argc != 2 || elf_open(&elf, argv[1]) < 0)
+	if (!module || argc < 2)
 		return 2;
-	dwarf = dwarf_open(&elf);
+	module->name = strdup(argv[1]);
+	if (module_load(module, &places) < 0)
+		return 2;
+	dwarf = module_dwarf(module, &places);
 	if (!dwarf) {
-		fprintf(stderr, "no debug information\n");
+		fprintf(stderr, "no debug information: %s\n", module->why);
 		return 1;
 	}
 	while (scanf("%" SCNx64, &address) == 1)
 		print(dwarf, address);
-	dwarf_free(dwarf);
-	elf_close(&elf);
+	if (dwarf->why[0])
+		fprintf(stderr, "%s\n", dwarf->why);
+	module_free(module);
 	return 0;
 }

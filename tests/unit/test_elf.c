@@ -166,7 +166,7 @@ static struct perfev_bytes view(size_t size)
 /* The symbols of the file in @elf, as a module reads them. */
 static struct module *load_module(const struct elf *elf)
 {
-	struct module_places places = {NULL};
+	struct module_places places = {.symfs = NULL};
 	struct module *module = calloc(1, sizeof(*module));
 
 	assert_non_null(module);
