@@ -95,7 +95,7 @@ static int find_rule(struct perfev_unwinder *u, uint64_t ip, const struct unwind
 	const struct mapping *mapping = space_find(u->process, ip);
 	struct module *module;
 
-	if (!mapping)
+	if (!mapping || mapping->is_data)
 		return 0;
 	module = u->symbols->modules[mapping->module];
 	if (!module->unwind_tried && unwind_module_load(module, &u->symbols->places) < 0)
