@@ -99,6 +99,7 @@ def test_json():
         data = record(folder, program(folder), "dwarf", 5)
         done = perfev("script", "--json", "-i", data)
         expect_in('"callchain":[{"ip":', done.out)
+        expect_in('"stack_end":"complete"', done.out)
         line = next(line for line in done.out.splitlines() if '"symbol":"spin"' in line)
         expect(re.findall(r'"symbol":"(\w+)"', line.split('"callchain"')[1])[:7], ["spin"] + ["down"] * 5 + ["main"])
 
