@@ -102,7 +102,8 @@ static int find_rule(struct perfev_unwinder *u, uint64_t ip, const struct unwind
 		return -ENOMEM;
 	*table = module->unwind;
 	*rule = NULL;
-	if (*table && !module->no_file)
+	/* the vdso of a task of another word size is not the one that is known here */
+	if (*table && !module->no_file && (*table)->machine == u->machine->elf)
 		*rule = unwind_table_find(*table, module_address(module, ip - mapping->start + mapping->offset));
 	return 1;
 }

@@ -47,9 +47,12 @@ static struct perfev_event *new_event(void)
 {
 	struct perfev_event *event = NULL;
 	struct perf_event_attr *attr;
+	struct utsname kernel;
+	enum perfev_arch arch;
 	unsigned abi;
-	enum perfev_arch arch = perfev_arch_host(&abi);
 
+	uname(&kernel);
+	arch = perfev_arch_of(kernel.machine, &abi); /* the kernel's, not that of this program */
 	assert_works(perfev_event_parse(&event, "cpu-clock:u", &err));
 	attr = perfev_event_attr(event);
 	attr->sample_period = 1000000;
