@@ -219,6 +219,7 @@ struct replay {
 	struct perfev_reader *reader;
 	struct perfev_symbols *symbols; /* when a sample is told: what was mapped then */
 	struct perfev_unwinder *unwinder; /* made for the first sample that needs it */
+	struct perfev_unwound unwound;	  /* of the last sample that was unwound */
 	struct perfev_order *order;
 	struct perfev_deferred *deferred;
 	struct replay_opts how;

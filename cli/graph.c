@@ -52,9 +52,12 @@ int graph_parse(struct graph *ret, const char *how, bool asked)
 
 static void take_stack(const struct graph *graph, struct perf_event_attr *attr)
 {
+	struct perfev_system s;
+	enum perfev_arch arch;
 	unsigned abi;
-	enum perfev_arch arch = perfev_arch_host(&abi);
 
+	perfev_system_read(&s);
+	arch = perfev_arch_of(s.arch, &abi); /* the kernel's, not that of this program */
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	attr->exclude_callchain_user = 1;
 	if (!attr->sample_regs_user)

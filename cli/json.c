@@ -145,6 +145,23 @@ static void put_events(FILE *out, const struct perfev_profile *profile)
 	fputc(']', out);
 }
 
+/* Of recordings with registers and stacks: how many there are, by why they end. */
+static void put_stacks(FILE *out, const struct perfev_unwinder *unwinder)
+{
+	struct perfev_unwinder_info info;
+	unsigned i;
+
+	if (!unwinder)
+		return;
+	perfev_unwinder_describe(unwinder, &info);
+	fprintf(out, ",\"stacks\":{\"count\":%" PRIu64 ",\"frames\":%" PRIu64 ",\"guessed\":%" PRIu64, info.stacks, info.frames,
+		info.guessed);
+	for (i = 0; i < PERFEV_UNWOUND_COUNT_; i++)
+		if (info.ends[i])
+			fprintf(out, ",\"%s\":%" PRIu64, perfev_unwound_end_name((enum perfev_unwound_end)i), info.ends[i]);
+	fputc('}', out);
+}
+
 void json_report(FILE *out, const struct loaded *loaded, const struct perfev_function *functions,
 		 size_t count, size_t limit)
 {
@@ -161,7 +178,9 @@ void json_report(FILE *out, const struct loaded *loaded, const struct perfev_fun
 		fprintf(out, ",\"self\":%" PRIu64 ",\"total\":%" PRIu64 "}", functions[i].self,
 			functions[i].total);
 	}
-	fputs("],\"unresolved\":[", out);
+	fputc(']', out);
+	put_stacks(out, loaded->replay.unwinder);
+	fputs(",\"unresolved\":[", out);
 	for (i = 0; i < loaded->missing_count; i++) {
 		fprintf(out, "%s{\"module\":", i ? "," : "");
 		json_string(out, loaded->missing[i].module);

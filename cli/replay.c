@@ -134,7 +134,7 @@ int replay_unwind(struct replay *replay, struct perfev_sample *sample, const str
 		if (r < 0)
 			return r;
 	}
-	return perfev_unwind_sample(replay->unwinder, sample, layout, NULL, err);
+	return perfev_unwind_sample(replay->unwinder, sample, layout, &replay->unwound, err);
 }
 
 /* ---- running ------------------------------------------------------------------------------------------- */

@@ -181,6 +181,9 @@ int script_json(struct script *script, const struct script_sample *s, struct per
 	put_trace(script, s);
 	if ((sample->present & PERF_SAMPLE_CALLCHAIN) && put_chain(script, s, err) < 0)
 		return -1;
+	if (script->unwound && script->replay.unwound.count)
+		fprintf(out, ",\"stack_end\":\"%s\"",
+			perfev_unwound_end_name((enum perfev_unwound_end)script->replay.unwound.end));
 	if ((sample->present & PERF_SAMPLE_BRANCH_STACK) && put_branches(script, s, err) < 0)
 		return -1;
 	if ((sample->present & PERF_SAMPLE_REGS_INTR) && sample->regs_intr.abi)

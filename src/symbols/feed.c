@@ -144,7 +144,7 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 	mapping.start = mmap.addr;
 	mapping.end = mmap.addr + mmap.len;
 	mapping.offset = mmap.pgoff;
-	mapping.reserved = 0;
+	mapping.is_data = (record->misc & PERF_RECORD_MISC_MMAP_DATA) != 0;
 	process = spaces_get(&s->spaces, (int32_t)mmap.pid);
 	if (process && (jit_is_dump(mmap.filename) ? open_jit(s, process, mmap.filename)
 						    : forget_jit(process, &mmap)) < 0)

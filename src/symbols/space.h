@@ -11,7 +11,7 @@ struct mapping {
 	uint64_t start, end;
 	uint64_t offset; /* in the file, of start */
 	uint32_t module; /* index */
-	uint32_t reserved;
+	uint32_t is_data; /* not to be executed */
 };
 
 /* A list of mappings, sorted, without overlaps; shared by processes until one changes it. */

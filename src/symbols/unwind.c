@@ -95,14 +95,15 @@ static int find_rule(struct perfev_unwinder *u, uint64_t ip, const struct unwind
 	const struct mapping *mapping = space_find(u->process, ip);
 	struct module *module;
 
-	if (!mapping)
+	if (!mapping || mapping->is_data)
 		return 0;
 	module = u->symbols->modules[mapping->module];
 	if (!module->unwind_tried && unwind_module_load(module, &u->symbols->places) < 0)
 		return -ENOMEM;
 	*table = module->unwind;
 	*rule = NULL;
-	if (*table && !module->no_file)
+	/* the vdso of a task of another word size is not the one that is known here */
+	if (*table && !module->no_file && (*table)->machine == u->machine->elf)
 		*rule = unwind_table_find(*table, module_address(module, ip - mapping->start + mapping->offset));
 	return 1;
 }

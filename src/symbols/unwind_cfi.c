@@ -248,9 +248,11 @@ static int64_t find_cie(struct work *w, uint32_t number, uint64_t offset)
 	if (w->cie_count >= CIES_MAX)
 		return -EINVAL;
 	cies = array_grow(w->cies, &w->cie_room, w->cie_count, sizeof(*cies));
-	if (!cies || !map_put(&w->cie_of_offset, key, w->cie_count))
+	if (!cies)
 		return -ENOMEM;
 	w->cies = cies;
+	if (!map_put(&w->cie_of_offset, key, w->cie_count))
+		return -ENOMEM;
 	cie = &cies[w->cie_count++];
 	memset(cie, 0, sizeof(*cie));
 	if (offset >= section->size || next_entry(section, w->source->swap, &offset, &entry) <= 0 ||

@@ -27,6 +27,7 @@
 
 struct map {
 	uint64_t start, end, offset;
+	bool is_data;
 	char *name;
 };
 
@@ -123,7 +124,7 @@ static const struct map *find_map(const struct process *p, uint64_t ip)
 
 	for (i = 0; i < p->count; i++)
 		if (ip >= p->maps[i].start && ip < p->maps[i].end)
-			return &p->maps[i];
+			return p->maps[i].is_data ? NULL : &p->maps[i];
 	return NULL;
 }
 
@@ -138,7 +139,8 @@ static void take_record(const struct perfev_record *record, const struct perfev_
 	    perfev_mmap_decode(&mmap, record, layout, NULL) == 0) {
 		struct process *p = get_process((int32_t)mmap.pid);
 
-		add_map(p, (struct map){mmap.addr, mmap.addr + mmap.len, mmap.pgoff, strdup(mmap.filename)});
+		add_map(p, (struct map){mmap.addr, mmap.addr + mmap.len, mmap.pgoff, (record->misc & PERF_RECORD_MISC_MMAP_DATA) != 0,
+				      strdup(mmap.filename)});
 		forget(p);
 	} else if (record->type == PERF_RECORD_COMM && (record->misc & PERF_RECORD_MISC_COMM_EXEC) &&
 		   perfev_comm_decode(&comm, record, layout, NULL) == 0) {

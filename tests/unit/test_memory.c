@@ -644,6 +644,52 @@ static int name_places(void)
 	return r;
 }
 
+/* Tables are made for the first stack; for the next one nothing is allocated. */
+static int unwind_stacks(void)
+{
+	static const uint64_t stack[8];
+	uint64_t values[3] = {0x1000, 0x2000, functions[0].address}; /* bp, sp, ip */
+	struct perfev_unwinder_opts opts = {.size = sizeof(opts), .arch = PERFEV_ARCH_X86};
+	struct perfev_unwind_state state = {{PERF_SAMPLE_REGS_ABI_64, 7 << PERF_REG_X86_BP, {values, 3, false}},
+					    {stack, sizeof(stack)}, 7};
+	struct perfev_unwinder *unwinder = NULL;
+	struct perfev_symbols *s = NULL;
+	struct perfev_unwound unwound;
+	size_t i;
+	int r = perfev_symbols_new(&s, NULL, &err);
+
+	for (i = 0; r == 0 && i < record_count; i++)
+		r = perfev_symbols_feed(s, &records[i], NULL, &err);
+	if (r == 0)
+		r = perfev_unwinder_new(&unwinder, s, &opts, &err);
+	if (r == 0)
+		r = perfev_unwind(unwinder, &state, &unwound, &err);
+	if (r == 0) {
+		long saved = fail_in;
+		bool failed = has_failed;
+
+		fail_in = 0;
+		has_failed = false;
+		assert_works(perfev_unwind(unwinder, &state, &unwound, &err));
+		assert_false(has_failed);
+		assert_true(unwound.count >= 1);
+		fail_in = saved;
+		has_failed = failed;
+	}
+	perfev_unwinder_free(unwinder);
+	perfev_symbols_free(s);
+	return r;
+}
+
+static int make_own_tables(void)
+{
+	struct perfev_own_tables *tables = NULL;
+	int r = perfev_own_tables_new(&tables, &err);
+
+	perfev_own_tables_free(tables);
+	return r == -ENOTSUP ? 0 : r;
+}
+
 static int find_tracepoint(void)
 {
 	struct perfev_tracepoint *one = NULL, *other = NULL;
@@ -887,6 +933,8 @@ static void test_symbols(void **state)
 	run_helper("helpernopie");
 	keep_records();
 	run_out("symbols", name_places);
+	run_out("stacks", unwind_stacks);
+	run_out("own tables", make_own_tables);
 	free(record_bytes);
 	unlink(kallsyms);
 }
