@@ -225,42 +225,50 @@ static bool find_debug_symbols(struct module *module)
 	return true;
 }
 
-static const struct elf *find_debug_info(struct module *module)
+static void say_debug_file(struct module *module, const char *path)
 {
-	char path[SEARCH_PATH];
-
-	if (has_debug_info(&module->elf)) {
-		module->debug_file = module->file ? copy_text(module->file) : NULL;
-		return &module->elf;
-	}
-	if (module->has_plain && has_debug_info(&module->plain)) {
-		module->debug_file = module->search.mapped_path ? copy_text(module->search.mapped_path) : NULL;
-		return &module->plain;
-	}
-	if (!search_debug(&module->search, &module->debug, path, has_debug_info))
-		return NULL;
-	module->has_debug = true;
-	module->debug_file = copy_text(path);
-	module->search.debug_path = module->debug_file;
-	return &module->debug;
+	free(module->debug_file);
+	module->debug_file = path ? copy_text(path) : NULL;
+	if (path && path != module->search.mapped_path)
+		module->search.debug_path = module->debug_file;
 }
 
-/* Where debug information is: in the file of the symbols, the mapped one, or one that is looked for. NULL: nowhere. */
-static const struct elf *debug_info(struct module *module, const struct module_places *places)
+/* What unwinding needs of a debug file. */
+static bool has_frames(const struct elf *elf)
 {
-	if (!module->debug_tried && module->has_elf) {
-		module->debug_tried = true;
-		if (!module->search.places) /* the vdso, which was not looked for */
-			start_search(module, places);
-		module->debug_info = find_debug_info(module);
-	}
-	return module->debug_info;
+	struct elf_section section;
+
+	return (elf_section_named(elf, ".debug_frame", &section) || elf_section_named(elf, ".zdebug_frame", &section)) &&
+	       elf_bytes(elf, &section);
 }
 
 const struct elf *module_debug_file(struct module *module, const struct module_places *places)
 {
-	debug_info(module, places);
+	char path[SEARCH_PATH];
+
+	if (!module->debug_tried) {
+		module->debug_tried = true;
+		if (!module->search.places) /* the vdso, which was not looked for */
+			start_search(module, places);
+		module->has_debug = search_debug(&module->search, &module->debug, path, has_debug_info) ||
+				    search_debug(&module->search, &module->debug, path, has_frames);
+		if (module->has_debug && has_debug_info(&module->debug))
+			say_debug_file(module, path);
+	}
 	return module->has_debug ? &module->debug : NULL;
+}
+
+static const struct elf *find_debug_info(struct module *module, const struct module_places *places)
+{
+	if (has_debug_info(&module->elf)) {
+		say_debug_file(module, module->file);
+		return &module->elf;
+	}
+	if (module->has_plain && has_debug_info(&module->plain)) {
+		say_debug_file(module, module->search.mapped_path);
+		return &module->plain;
+	}
+	return module_debug_file(module, places);
 }
 
 struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
@@ -271,8 +279,13 @@ struct dwarf *module_dwarf(struct module *module, const struct module_places *pl
 	if (module->dwarf_tried)
 		return module->dwarf;
 	module->dwarf_tried = true;
-	elf = debug_info(module, places);
-	module->dwarf = elf ? dwarf_open(elf, &others) : NULL;
+	if (!module->has_elf)
+		return NULL;
+	if (!module->search.places)
+		start_search(module, places);
+	elf = find_debug_info(module, places);
+	if (elf && has_debug_info(elf))
+		module->dwarf = dwarf_open(elf, &others);
 	return module->dwarf;
 }
 

@@ -35,7 +35,6 @@ struct module {
 	struct dwarf *dwarf;  /* debug information; NULL: none, or not asked for yet */
 	struct elf debug;     /* a file that only has that */
 	bool has_debug, debug_tried, dwarf_tried;
-	const struct elf *debug_info; /* of these files the one that has it; NULL: none */
 	struct elf mini;      /* symbols that the file has packed in it */
 	bool has_mini;
 	int mini_error;	      /* why it has not, though there are some: -ENOSYS, -EBADMSG */
