@@ -152,10 +152,12 @@ struct dwarf *dwarf_sections(const struct elf *elf, bool split)
 		if (!elf_expand(elf, name, &dwarf->sections[i], &dwarf->owned[i]))
 			dwarf->sections[i].data = NULL;
 	}
-	if (dwarf->sections[DWARF_INFO].data && dwarf->sections[DWARF_ABBREV].data)
-		return dwarf;
-	dwarf_free(dwarf);
-	return NULL;
+	return dwarf;
+}
+
+bool dwarf_has_units(const struct dwarf *dwarf)
+{
+	return dwarf->sections[DWARF_INFO].data && dwarf->sections[DWARF_ABBREV].data;
 }
 
 struct dwarf *dwarf_open(const struct elf *elf, const struct dwarf_others *others)
@@ -166,6 +168,10 @@ struct dwarf *dwarf_open(const struct elf *elf, const struct dwarf_others *other
 
 	if (!dwarf)
 		return NULL;
+	if (!dwarf_has_units(dwarf)) {
+		dwarf_free(dwarf);
+		return NULL;
+	}
 	if (others) {
 		dwarf->others = *others;
 		r = dwarf_supplement_open(dwarf, elf);

@@ -74,6 +74,7 @@ int dwarf_die_ranges(struct range **list, size_t *count, size_t *room, uint32_t 
 bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable);
 /* The sections of a file, and no more; those of split files have a name that ends in .dwo. */
 struct dwarf *dwarf_sections(const struct elf *elf, bool split);
+bool dwarf_has_units(const struct dwarf *dwarf);
 /* dwarf_split.c */
 /* dwarf_split_open() - finds the DIEs of a unit that says they are elsewhere; without them unit->split stays NULL, and
  * dwarf->why tells. Return: 0, -ENOMEM. */

@@ -44,6 +44,8 @@ static int list_units(struct dwarf *dwarf)
 	struct dwarf_unit unit, *units;
 	bool usable;
 
+	if (!dwarf_has_units(dwarf))
+		return 0;
 	while (r.at < r.end && dwarf->unit_count < UNITS_MAX && dwarf_header(&unit, &r, dwarf, &usable)) {
 		r.at = (const unsigned char *)info.data + unit.end;
 		if (!usable)
@@ -67,7 +69,9 @@ static struct dwarf *own_file(struct elf *elf, bool split)
 {
 	struct dwarf *file = dwarf_sections(elf, split);
 
-	if (!file) {
+	/* what several share may be no more than texts */
+	if (!file || (!dwarf_has_units(file) && (split || !file->sections[DWARF_STR].data))) {
+		dwarf_free(file);
 		elf_close(elf);
 		return NULL;
 	}
