@@ -212,6 +212,7 @@ struct replay_opts {
 	const char *path, *symfs, *kallsyms;
 	bool partial; /* a damaged file is read as far as it goes */
 	bool no_inline;
+	bool debuginfod; /* missing debug files are fetched */
 	bool coarse;  /* nameless places of a module need not be told apart */
 };
 
@@ -306,7 +307,7 @@ struct loaded {
 struct load_opts {
 	const char *path, *symfs, *kallsyms;
 	const struct filter *filter;
-	bool no_inline;
+	bool no_inline, debuginfod;
 };
 
 /* Returns 0, or an exit code after it said why. */

@@ -215,6 +215,8 @@ int cmd_report(int argc, char **argv)
 		FILTER_ROWS(&o.filter),
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.load.symfs},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.load.kallsyms},
+		{0, "debuginfod", NULL, "fetch debug files that are missing, from servers that $DEBUGINFOD_URLS names", OPTION_FLAG,
+		 &o.load.debuginfod},
 		{0, "sort", "KEYS", "", OPTION_LATER_TEXT, NULL},
 		{0, "pprof", "FILE", "", OPTION_LATER_TEXT, NULL},
 		{0, "speedscope", "FILE", "", OPTION_LATER_TEXT, NULL},

@@ -472,6 +472,8 @@ int cmd_script(int argc, char **argv)
 		FILTER_ROWS(&o.filter),
 		{'o', "output", "FILE", "write there instead of standard output", OPTION_TEXT, &o.output},
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.replay.symfs},
+		{0, "debuginfod", NULL, "fetch debug files that are missing, from servers that $DEBUGINFOD_URLS names", OPTION_FLAG,
+		 &o.replay.debuginfod},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.replay.kallsyms},
 		{0, "itrace", "WHAT",
 		 "the branches of a trace of instructions (Intel PT, Arm CoreSight) instead of samples: c calls, r returns, b all, e what could not "

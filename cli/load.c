@@ -311,7 +311,7 @@ static int load_all(struct load *l, struct perfev_error *err)
 {
 	struct replay *replay = &l->out->replay;
 	struct replay_opts opts = {.path = l->opts->path, .symfs = l->opts->symfs, .kallsyms = l->opts->kallsyms,
-				   .no_inline = l->opts->no_inline};
+				   .no_inline = l->opts->no_inline, .debuginfod = l->opts->debuginfod};
 	int r = replay_open(replay, &opts, err);
 
 	replay->sample = take_sample;

@@ -7,7 +7,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 const char *replay_feature(const struct replay *replay, unsigned feature)
@@ -73,6 +77,31 @@ int replay_open(struct replay *replay, const struct replay_opts *how, struct per
 	return r == 0 ? perfev_deferred_new(&replay->deferred, NULL, err) : r;
 }
 
+/* perf's cache of files by build-id. */
+static const char *cache_of_user(char *to, size_t size)
+{
+	const char *home = getenv("HOME");
+
+	if (!home || home[0] != '/')
+		return NULL;
+	snprintf(to, size, "%s/.debug", home);
+	return access(to, X_OK) == 0 ? to : NULL;
+}
+
+/* Whether its processes may still be there: it is of this machine, and was written after it was started. */
+static bool may_live(const struct replay *replay)
+{
+	const char *name = replay_feature(replay, PERFEV_FEATURE_HOSTNAME);
+	struct perfev_system s;
+	struct timespec now, up;
+	struct stat st;
+
+	perfev_system_read(&s);
+	return name && !strcmp(name, s.hostname) && !is_foreign(replay) && stat(replay->how.path, &st) == 0 && S_ISREG(st.st_mode) &&
+	       clock_gettime(CLOCK_REALTIME, &now) == 0 && clock_gettime(CLOCK_BOOTTIME, &up) == 0 &&
+	       st.st_mtime > now.tv_sec - up.tv_sec;
+}
+
 /* The symbols of the kernel that perf record --kcore puts beside the recording, in a folder. */
 static const char *kernel_beside(const struct replay *replay, char *to, size_t size)
 {
@@ -86,12 +115,16 @@ static const char *kernel_beside(const struct replay *replay, char *to, size_t s
 /* What a stream says of its machine comes before the first mapping: only then symbols can be looked for. */
 int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
-	char beside[4096];
+	char beside[4096], cache[4096];
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
 					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay),
-					   .coarse = replay->how.coarse, .no_inline = replay->how.no_inline};
+					   .coarse = replay->how.coarse, .no_inline = replay->how.no_inline,
+					   .cache = cache_of_user(cache, sizeof(cache)),
+					   .debuginfod = replay->how.debuginfod};
 	int r;
 
+	if (!opts.symfs && may_live(replay))
+		opts.proc = "/proc";
 	if (!opts.kallsyms)
 		opts.kallsyms = kernel_beside(replay, beside, sizeof(beside));
 	r = perfev_symbols_new(&replay->symbols, &opts, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Debug information: any ELF file gives functions, names and lines, or none; parents come before what is inlined. */
+/* Debug information: any ELF file gives functions, names and lines, or none; parents come before what is inlined. The file is
+ * also what it has put into others: split files, their package, what several share. */
 #include "fuzz.h"
 
 #include "symbols/dwarf.h"
@@ -26,16 +27,24 @@ static void look_at(struct dwarf *dwarf, uint64_t address)
 	}
 }
 
+static bool open_other(void *context, struct elf *ret, struct dwarf_wish *wish)
+{
+	const struct perfev_bytes *bytes = context;
+
+	return wish->number++ == 0 && elf_open_memory(ret, *bytes) == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct perfev_bytes bytes = {data, size};
+	struct dwarf_others others = {&bytes, open_other};
 	struct dwarf *dwarf;
 	struct elf elf;
 	size_t i;
 
 	if (elf_open_memory(&elf, bytes) < 0)
 		return 0;
-	dwarf = dwarf_open(&elf, NULL);
+	dwarf = dwarf_open(&elf, &others);
 	for (i = 0; dwarf && i < dwarf->where_count && i < 256; i++) {
 		const struct range *range = &dwarf->where[i];
 

@@ -3,6 +3,8 @@
 #include "fuzz.h"
 
 #include "symbols/elf.h"
+#include "symbols/link.h"
+#include "symbols/mini.h"
 #include "symbols/module.h"
 
 static void use_symbols(const struct elf *elf)
@@ -24,6 +26,25 @@ static void use_symbols(const struct elf *elf)
 		module_address(module, module->table.items[i].start);
 	}
 	module_free(module);
+}
+
+/* Names of other files, and the one that is packed in it. */
+static void use_links(const struct elf *elf)
+{
+	struct perfev_bytes id;
+	const char *name;
+	struct elf mini;
+	uint32_t crc;
+
+	if (link_debug(elf, &name, &crc))
+		touch(name, strlen(name) + 1);
+	if (link_supplement(elf, &name, &id)) {
+		touch(name, strlen(name) + 1);
+		touch(id.data, id.size);
+	}
+	if (mini_open(&mini, elf) < 0)
+		return;
+	use_symbols(&mini);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -50,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elf_section_named(&elf, ".text", &section);
 	if (elf_build_id(&elf, id) > 20)
 		abort();
+	use_links(&elf);
 	use_symbols(&elf);
 	return 0;
 }
