@@ -70,6 +70,25 @@ static void put_missing(FILE *out, const struct loaded *l)
 		fprintf(out, "#  and in %zu more modules\n", l->missing_count - i);
 }
 
+/* Debug information that is there, but for a part of it that is in another file. */
+static void put_incomplete(FILE *out, const struct loaded *l)
+{
+	struct perfev_module_info info;
+	uint32_t i, n = 0;
+
+	for (i = 0; perfev_symbols_module(l->replay.symbols, i, &info); i++) {
+		if (!info.debug_why || ++n > 10)
+			continue;
+		fputs(n == 1 ? "#\n# debug information is not complete:\n#  " : "#  ", out);
+		text_name(out, info.name);
+		fputs(": ", out);
+		text_name(out, info.debug_why);
+		fputc('\n', out);
+	}
+	if (n > 10)
+		fprintf(out, "#  and of %" PRIu32 " more modules\n", n - 10);
+}
+
 static const char *short_module(const char *module)
 {
 	const char *base = module[0] == '[' ? NULL : strrchr(module, '/');
@@ -223,6 +242,7 @@ void text_report(FILE *out, const struct loaded *loaded, const char *path,
 
 	put_header(out, loaded, path);
 	put_missing(out, loaded);
+	put_incomplete(out, loaded);
 	for (i = 0; perfev_profile_event_at(loaded->profile, i, &info); i++) {
 		fputs("#\n# event ", out);
 		text_name(out, info.name);

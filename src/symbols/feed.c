@@ -153,8 +153,7 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 				       mmap.build_id, mmap.build_id_size) < 0 ||
 	    space_map(&s->spaces, process, &mapping) < 0)
 		return error_memory(err);
-	if (!s->modules[mapping.module]->pid)
-		s->modules[mapping.module]->pid = (int32_t)mmap.pid;
+	s->modules[mapping.module]->pid = (int32_t)mmap.pid; /* the last one is the likeliest to live */
 	return 0;
 }
 

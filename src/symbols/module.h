@@ -22,7 +22,7 @@ struct module {
 	char *file; /* where symbols were read; NULL: nowhere */
 	char why[1024]; /* why there are none */
 	char *debug_file; /* where debug information was read; NULL: nowhere, or not asked for yet */
-	int32_t pid;	  /* of the first process that maps it; 0: not known */
+	int32_t pid;	  /* of the last process that mapped it; 0: not known */
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* as recorded, or of the file; 0: not known */
 	bool recorded_id;      /* the recording says it */
