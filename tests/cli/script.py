@@ -49,7 +49,7 @@ def same_text(path, *options):
 
 def recorded(folder, options, command):
     path = folder / "a.data"
-    done = run("perf", "record", "-q", "-o", path, *options, "--", *command)
+    done = run("perf", "record", "-q", "-o", path, *options, "--", *command, cwd=folder.path)
     expect_code(done, 0)
     return path
 
