@@ -40,12 +40,13 @@ static void say(struct dwarf *dwarf, const char *format, ...)
 static int list_units(struct dwarf *dwarf)
 {
 	struct perfev_bytes info = dwarf->sections[DWARF_INFO];
-	struct dwarf_reader r = {info.data, (const unsigned char *)info.data + info.size, dwarf->swap, false};
+	struct dwarf_reader r = {info.data, info.data, dwarf->swap, false};
 	struct dwarf_unit unit, *units;
 	bool usable;
 
 	if (!dwarf_has_units(dwarf))
 		return 0;
+	r.end = r.at + info.size;
 	while (r.at < r.end && dwarf->unit_count < UNITS_MAX && dwarf_header(&unit, &r, dwarf, &usable)) {
 		r.at = (const unsigned char *)info.data + unit.end;
 		if (!usable)

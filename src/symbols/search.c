@@ -155,6 +155,16 @@ static bool try_undeleted(struct attempt *a)
 	       try_at(a, "%s%.*s", or_empty(a->search->places->symfs), (int)(end - name), name);
 }
 
+/* As the process sees it. Processes of several namespaces may have files of one name: so where nothing proves which one it
+ * is, that of the machine is believed first. */
+static bool try_in_namespace(struct attempt *a, int error)
+{
+	const struct search *s = a->search;
+
+	return s->places->proc && s->pid > 0 && (s->recorded_id || error == -ENOENT) &&
+	       try_at(a, "%s/%d/root%s", s->places->proc, (int)s->pid, s->name);
+}
+
 enum search_fit search_mapped(struct search *s, struct elf *ret, char *path, int *error)
 {
 	struct attempt a = {.search = s, .elf = ret, .path = path, .proof = BY_RECORDED_ID};
@@ -162,13 +172,11 @@ enum search_fit search_mapped(struct search *s, struct elf *ret, char *path, int
 
 	*error = -ENOENT;
 	if (s->name[0] == '/') {
-		if (s->places->proc && s->pid > 0 && try_at(&a, "%s/%d/root%s", s->places->proc, (int)s->pid, s->name))
-			return FIT_YES;
 		if (try_at(&a, "%s%s", or_empty(s->places->symfs), s->name))
 			return FIT_YES;
 		fit = a.fit;
 		*error = a.error;
-		if (try_undeleted(&a))
+		if (try_in_namespace(&a, *error) || try_undeleted(&a))
 			return FIT_YES;
 	}
 	return try_copies(&a) ? FIT_YES : fit;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Where the files of a recording are found: perf's cache, other mount namespaces, split debug information."""
+import ctypes
 import os
 import shutil
 import subprocess
@@ -99,3 +100,27 @@ def test_other_mount_namespace():
             child.wait()
         expect("burn_50" not in names(folder / "a.data"), "a file that is gone")
         expect_in("No such file", perfev("report", "-i", folder / "a.data").out)
+
+
+def test_servers_of_debug_files():
+    """Only when asked; a folder stands for the server."""
+    need_command("gcc")
+    need_command("strip")
+    try:
+        ctypes.CDLL("libdebuginfod.so.1")
+    except OSError:
+        raise Skip("libdebuginfod is not there") from None
+    with Folder() as folder:
+        (folder / "p.c").write_text(SOURCE)
+        expect(run("gcc", "-O1", "-g", "-Wl,--build-id=0x" + "ab" * 20, "p.c", "-o", "p", cwd=folder.path).code == 0, "gcc")
+        file = folder.path / "server/buildid" / ("ab" * 20) / "debuginfo"
+        file.parent.mkdir(parents=True)
+        expect(run("objcopy", "--only-keep-debug", folder / "p", file).code == 0, "objcopy")
+        expect(run("strip", folder / "p").code == 0, "strip")
+        record(folder / "a.data", "-g", "--", folder / "p")
+        environment = dict(ENV, DEBUGINFOD_URLS=f"file://{folder.path}/server/", DEBUGINFOD_CACHE_PATH=str(folder / "cache"))
+        expect("outer" not in names(folder / "a.data", env=environment), "fetched without being asked")
+        expect(not (folder / "cache").exists(), "a cache without being asked")
+        report = perfev("report", "--debuginfod", "--json", "-i", folder / "a.data", env=environment).json()
+        found = {function["symbol"] for function in report["functions"]}
+        expect({"inner", "outer"} <= found, f"{found}")

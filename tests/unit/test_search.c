@@ -295,6 +295,12 @@ static void test_cache(void **state)
 	load();
 	assert_null(module->file);
 	expect_why("No such file");
+	/* the vdso of another kernel */
+	make(shell("mv home/bin/p/%s/elf home/bin/p/%s/vdso", id, id));
+	load_as("[vdso]", "full.p");
+	assert_string_equal(name_of("exported"), "exported");
+	load_as("[vdso]", NULL);
+	assert_null(module->file);
 	/* S31: an archive of the cache, unpacked below the folder that stands for the root */
 	places.cache = NULL;
 	make(shell("mkdir -p bin/p/%s && cp full.p bin/p/%s/elf", id, id));
@@ -335,6 +341,13 @@ static void test_container(void **state)
 		   "../../../../p.debug .debug/"));
 	load_as("/opt/p", NULL);
 	expect_all("/proc/7/root/opt/.debug/p.debug");
+	/* the machine has a file of that name too: it is that one, unless a build-id tells */
+	make(shell("mkdir opt && gcc -g -Wl,--build-id -Dhidden=other p.c -o opt/p"));
+	load_as("/opt/p", NULL);
+	assert_string_not_equal(name_of("hidden"), "hidden");
+	load_as("/opt/p", "full.p");
+	expect_all("/proc/7/root/opt/.debug/p.debug");
+	make(shell("rm opt/p"));
 	places.proc = NULL;
 	load_as("/opt/p", NULL);
 	assert_null(module->file);
