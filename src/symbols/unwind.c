@@ -108,6 +108,19 @@ static int find_rule(struct perfev_unwinder *u, uint64_t ip, const struct unwind
 	return 1;
 }
 
+/* Whether signal handlers return to the byte behind @ip, or run what is at it: some machines' have no call frame information. */
+static bool is_signal(const struct perfev_unwinder *u, uint64_t ip)
+{
+	const struct mapping *mapping = space_find(u->process, ip);
+	unsigned char code[UNWIND_SIGNAL_CODE + 1];
+	const struct module *module = u->symbols->modules[mapping->module];
+	size_t size = module->no_file
+			      ? 0
+			      : unwind_module_code(module, ip - mapping->start + mapping->offset, code, sizeof(code));
+
+	return size && (unwind_is_signal(u->machine, code, size) || unwind_is_signal(u->machine, code + 1, size - 1));
+}
+
 static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
 {
 	const struct unwind_table *table;
@@ -122,7 +135,7 @@ static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
 		place->kind = PLACE_QUICK;
 		return 1;
 	}
-	place->kind = rule ? PLACE_RULE : PLACE_NO_RULE;
+	place->kind = rule ? PLACE_RULE : is_signal(u, ip) ? PLACE_SIGNAL : PLACE_NO_RULE;
 	place->as.slow.table = table;
 	place->as.slow.rule = rule;
 	return 1;
@@ -182,6 +195,10 @@ static enum unwind_result step(struct perfev_unwinder *u, const struct place *pl
 	const struct unwind_rule *rule;
 
 	*flags = PERFEV_UNWOUND_RETURN;
+	if (place->kind == PLACE_SIGNAL) {
+		*flags = 0;
+		return unwind_step_signal(state, u->machine, memory);
+	}
 	if (place->kind == PLACE_NO_RULE) {
 		*flags |= PERFEV_UNWOUND_GUESSED;
 		return unwind_step_frame(state, u->machine, memory);

@@ -25,7 +25,7 @@ struct place {
 	} as;
 };
 
-enum place_kind { PLACE_EMPTY, PLACE_QUICK, PLACE_RULE, PLACE_NO_RULE };
+enum place_kind { PLACE_EMPTY, PLACE_QUICK, PLACE_RULE, PLACE_SIGNAL, PLACE_NO_RULE };
 
 struct perfev_unwinder {
 	struct perfev_symbols *symbols;

@@ -130,6 +130,26 @@ int unwind_elf_table(struct unwind_table *ret, const struct elf *plain, const st
 	return r;
 }
 
+/* The mapped file itself; NULL when it is not there. */
+static const struct elf *mapped_file(const struct module *module)
+{
+	if (module->has_plain)
+		return &module->plain;
+	return module->has_elf && !module->debug_only ? &module->elf : NULL;
+}
+
+size_t unwind_module_code(const struct module *module, uint64_t offset, unsigned char *to, size_t size)
+{
+	const struct elf *elf = mapped_file(module);
+	uint64_t rest = elf && offset < elf->source.size ? elf->source.size - offset : 0;
+
+	if (rest < size)
+		size = (size_t)rest;
+	if (size)
+		memcpy(to, elf->source.data + offset, size);
+	return size;
+}
+
 int unwind_module_load(struct module *module, const struct module_places *places)
 {
 	const struct elf *plain, *debug;
@@ -140,7 +160,7 @@ int unwind_module_load(struct module *module, const struct module_places *places
 	if (!module->loaded && module_load(module, places) < 0)
 		return -ENOMEM;
 	module->unwind_tried = true;
-	plain = module->has_plain ? &module->plain : module->has_elf && !module->debug_only ? &module->elf : NULL;
+	plain = mapped_file(module);
 	if (!plain && !module->debug_only)
 		return 0;
 	debug = module->has_plain || module->debug_only ? &module->elf : module_debug_file(module, places);

@@ -374,6 +374,12 @@ static const struct code *find_caller(const struct perfev_own_tables *self, stru
 	return find_code(self, state->pc - !exact);
 }
 
+static bool is_signal(const struct unwind_machine *machine, const struct code *code, uint64_t pc)
+{
+	return code->end - pc >= UNWIND_SIGNAL_CODE &&
+	       unwind_is_signal(machine, (const unsigned char *)(uintptr_t)pc, UNWIND_SIGNAL_CODE);
+}
+
 static bool readable(uint64_t address)
 {
 	return address == (uintptr_t)address && plug_readable((const void *)(uintptr_t)(address & ~UINT64_C(7)));
@@ -419,6 +425,7 @@ static uint32_t walk(const struct perfev_own_tables *self, struct unwind_state *
 		const struct code *code = find_caller(self, state, exact);
 		const struct unwind_rule *rule = code && code->table ? unwind_table_find(code->table, state->pc - !exact) : NULL;
 		enum unwind_result result;
+		bool signal = rule ? rule->flags & UNWIND_SIGNAL : code && is_signal(self->machine, code, state->pc);
 
 		if (!code && (count || skips)) {
 			*end = PERFEV_UNWOUND_NO_CODE;
@@ -426,15 +433,20 @@ static uint32_t walk(const struct perfev_own_tables *self, struct unwind_state *
 		}
 		if (!skips) {
 			frames[count] = (struct perfev_unwound_frame){state->pc, flags, 0};
-			if (rule && rule->flags & UNWIND_SIGNAL)
+			if (signal)
 				frames[count].flags = (flags & ~(uint32_t)PERFEV_UNWOUND_RETURN) | PERFEV_UNWOUND_SIGNAL;
 			count++;
 		}
 		skips = false;
-		flags = rule && rule->flags & UNWIND_SIGNAL ? 0 : PERFEV_UNWOUND_RETURN;
-		result = rule ? unwind_step(state, self->machine, &memory, code->table, rule, exact)
-			      : unwind_step_frame(state, self->machine, &memory);
-		flags |= rule ? 0 : PERFEV_UNWOUND_GUESSED;
+		flags = signal ? 0 : PERFEV_UNWOUND_RETURN;
+		if (rule) {
+			result = unwind_step(state, self->machine, &memory, code->table, rule, exact);
+		} else if (signal) {
+			result = unwind_step_signal(state, self->machine, &memory);
+		} else {
+			result = unwind_step_frame(state, self->machine, &memory);
+			flags |= PERFEV_UNWOUND_GUESSED;
+		}
 		if (result != UNWIND_CALLER || !state->pc) {
 			*end = result == UNWIND_CALLER ? PERFEV_UNWOUND_COMPLETE : ends[result];
 			break;

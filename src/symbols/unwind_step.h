@@ -21,6 +21,13 @@ struct unwind_machine {
 	uint64_t kept;	 /* registers that a function gives back as they were */
 	uint64_t zero;	 /* registers that are always 0 */
 	uint8_t numbers[32]; /* of perf */
+	/* what signal handlers return to, where nothing describes it: its code, and where it finds the interrupted registers
+	 * above the stack pointer: those of a bit in signal_mask from signal_regs on by their number, or at signal_at */
+	uint8_t signal_size;
+	unsigned char signal_code[9];
+	uint16_t signal_pc, signal_regs;
+	const uint16_t *signal_at;
+	uint32_t signal_mask;
 };
 
 /* The machine of a task; NULL when there is none of that kind. @abi: PERF_SAMPLE_REGS_ABI_*. */
@@ -56,6 +63,13 @@ enum unwind_result unwind_step(struct unwind_state *state, const struct unwind_m
 /* unwind_step_frame() - by the frame pointer, which code without call frame information may keep. */
 enum unwind_result unwind_step_frame(struct unwind_state *state, const struct unwind_machine *machine,
 				     struct unwind_memory *memory);
+
+/* unwind_is_signal() - whether code is what a signal handler returns to; of UNWIND_SIGNAL_CODE bytes. */
+#define UNWIND_SIGNAL_CODE 9
+bool unwind_is_signal(const struct unwind_machine *machine, const unsigned char *code, size_t size);
+/* unwind_step_signal() - from there to what was interrupted. */
+enum unwind_result unwind_step_signal(struct unwind_state *state, const struct unwind_machine *machine,
+				      struct unwind_memory *memory);
 
 /* A plain rule of few registers, for a machine of 8 bytes a word: all that is read lies in one piece below the CFA. */
 #define UNWIND_QUICK_SAVES 7

@@ -52,6 +52,11 @@ static void climb(const struct unwind_table *table, const struct unwind_machine 
 		enum unwind_result r = rule ? unwind_step(&state, machine, &memory, table, rule, i == 0)
 					    : unwind_step_frame(&state, machine, &memory);
 
+		if (machine->signal_size) {
+			struct unwind_state interrupted = state;
+
+			unwind_step_signal(&interrupted, machine, &memory);
+		}
 		if (can && (r != UNWIND_CALLER || by_quick.pc != state.pc || by_quick.known != state.known))
 			abort(); /* two ways, one answer */
 		if (r != UNWIND_CALLER)

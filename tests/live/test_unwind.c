@@ -5,6 +5,8 @@
 
 #include <perfev/unwind.h>
 
+#include <signal.h>
+
 #define DEPTH	    30
 #define STACK_BYTES 16384
 
@@ -30,6 +32,14 @@ PLAIN static void spin(void)
 	} while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 100);
 }
 
+static void on_signal(int number)
+{
+	(void)number;
+	burn_ms(100);
+}
+
+static bool raises;
+
 PLAIN static int down(int depth)
 {
 	volatile char room[100];
@@ -38,6 +48,8 @@ PLAIN static int down(int depth)
 	NOTE();
 	if (depth)
 		sink += (unsigned long)down(depth - 1);
+	else if (raises)
+		raise(SIGUSR1);
 	else
 		spin();
 	return room[depth];
@@ -94,6 +106,16 @@ static bool is_whole(const struct perfev_unwound *u)
 	return true;
 }
 
+static bool has_signal(const struct perfev_unwound *u)
+{
+	uint32_t i;
+
+	for (i = 0; i + 1 < u->count; i++)
+		if (u->frames[i].flags & PERFEV_UNWOUND_SIGNAL)
+			return !(u->frames[i].flags & PERFEV_UNWOUND_RETURN) && !(u->frames[i + 1].flags & PERFEV_UNWOUND_RETURN);
+	return false;
+}
+
 static void look(const struct perfev_record *record, const struct perfev_layout *layout, unsigned *whole, unsigned *all)
 {
 	struct perfev_sample sample;
@@ -104,7 +126,7 @@ static void look(const struct perfev_record *record, const struct perfev_layout 
 	assert_works(perfev_sample_decode(&sample, record, layout, &err));
 	assert_works(perfev_unwind_sample(unwinder, &sample, layout, &u, &err));
 	*all += 1;
-	*whole += is_whole(&u);
+	*whole += is_whole(&u) && has_signal(&u) == raises;
 	if (!is_whole(&u)) {
 		uint32_t i;
 
@@ -115,7 +137,7 @@ static void look(const struct perfev_record *record, const struct perfev_layout 
 	}
 }
 
-static void test_samples(void **state)
+static void sample_stacks(void)
 {
 	struct perfev_event *event;
 	struct perfev_sampler *sampler = NULL;
@@ -124,7 +146,6 @@ static void test_samples(void **state)
 	unsigned whole = 0, all = 0;
 	int r;
 
-	(void)state;
 	r = perfev_own_tables_new(&tables, &err);
 	if (r == -ENOTSUP)
 		SKIP("stacks are unwound on x86, arm64 and riscv64");
@@ -153,8 +174,25 @@ static void test_samples(void **state)
 		fail_msg("%u of %u stacks are whole", whole, all);
 }
 
+static void test_samples(void **state)
+{
+	(void)state;
+	raises = false;
+	sample_stacks();
+}
+
+/* Through what the kernel put between the handler and the code that it interrupted. */
+static void test_samples_in_a_handler(void **state)
+{
+	(void)state;
+	raises = true;
+	signal(SIGUSR1, on_signal);
+	sample_stacks();
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_samples),
+	cmocka_unit_test(test_samples_in_a_handler),
 };
 
 int main(void)

@@ -413,6 +413,51 @@ static void test_frame_pointers(void **state)
 	assert_null(unwind_machine(PERFEV_ARCH_X86, PERF_SAMPLE_REGS_ABI_NONE));
 }
 
+/* Where nothing describes what a handler returns to: its code tells, and the kernel's layout of the frame. */
+static void test_signal_frames(void **state)
+{
+	static const unsigned char x86[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05}, a64[] = {0x68, 0x11, 0x80, 0xd2, 1, 0, 0, 0xd4, 0},
+				   rv[] = {0x93, 8, 0xb0, 8, 0x73, 0, 0, 0, 0};
+	static const struct {
+		enum perfev_arch arch;
+		const unsigned char *code;
+		uint16_t pc, r; /* places of the pc and of some register, as struct rt_sigframe of the kernel has them */
+		uint8_t reg;
+		uint16_t sp;
+	} kinds[] = {{PERFEV_ARCH_X86, x86, 40 + 16 * 8, 40 + 11 * 8, 3, 40 + 15 * 8},
+		     {PERFEV_ARCH_ARM64, a64, 128 + 176 + 8 + 32 * 8, 128 + 176 + 8 + 19 * 8, 19, 128 + 176 + 8 + 31 * 8},
+		     {PERFEV_ARCH_RISCV, rv, 128 + 176, 128 + 176 + 9 * 8, 9, 128 + 176 + 2 * 8}};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		const struct unwind_machine *machine = unwind_machine(kinds[i].arch, PERF_SAMPLE_REGS_ABI_64);
+		struct unwind_state s = {.pc = CODE_AT};
+		struct unwind_memory m;
+
+		assert_true(unwind_is_signal(machine, kinds[i].code, 9));
+		assert_false(unwind_is_signal(machine, kinds[i].code, 7));
+		assert_false(unwind_is_signal(machine, kinds[(i + 1) % 3].code, 9));
+		memset(&stack, 0, sizeof(stack));
+		stack.size = kinds[i].pc;
+		put_u64(&stack, 0x405678);
+		stack.size = kinds[i].r;
+		put_u64(&stack, 0x1919);
+		stack.size = kinds[i].sp;
+		put_u64(&stack, 0x7ffc9000);
+		stack.size = 600;
+		m = memory_of(machine, &s);
+		assert_int_equal(unwind_step_signal(&s, machine, &m), UNWIND_CALLER);
+		assert_int_equal(s.pc, 0x405678);
+		assert_int_equal(s.regs[kinds[i].reg], 0x1919);
+		assert_int_equal(s.regs[machine->sp], 0x7ffc9000);
+		stack.size = 100;
+		m = memory_of(machine, &s);
+		assert_int_equal(unwind_step_signal(&s, machine, &m), UNWIND_NO_STACK);
+	}
+	assert_false(unwind_is_signal(unwind_machine(PERFEV_ARCH_X86, PERF_SAMPLE_REGS_ABI_32), x86, 9));
+}
+
 /* ---- several sections, many entries -------------------------------------------------------------------------------- */
 
 /* .eh_frame is believed; .debug_frame fills what it leaves open; what the linker left out is dropped. */
@@ -564,6 +609,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_step_arm64),
 	cmocka_unit_test(test_step_riscv),
 	cmocka_unit_test(test_frame_pointers),
+	cmocka_unit_test(test_signal_frames),
 	cmocka_unit_test(test_both_sections),
 	cmocka_unit_test(test_many),
 	cmocka_unit_test(test_each_byte_changed),
