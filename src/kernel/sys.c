@@ -42,11 +42,17 @@ int sys_perf_event_open(struct perf_event_attr *attr, pid_t pid, int cpu, int gr
 	return fd < 0 ? -errno : (int)fd;
 }
 
+#ifdef SYS_rt_sigprocmask
+#define NR_SIGNAL_MASK SYS_rt_sigprocmask
+#else /* a C library's header without numbers: that of all newer machines */
+#define NR_SIGNAL_MASK 135
+#endif
+
 /* A change of the signal mask in a way that there is not: the kernel reads the mask before it says so. */
 bool plug_readable(const void *at)
 {
 	int saved = errno;
-	bool readable = syscall(SYS_rt_sigprocmask, -1, at, NULL, 8L) == 0 || errno != EFAULT;
+	bool readable = syscall(NR_SIGNAL_MASK, -1, at, NULL, 8L) == 0 || errno != EFAULT;
 
 	errno = saved;
 	return readable;

@@ -17,7 +17,6 @@
 #include <errno.h>
 #include <link.h>
 #include <stdlib.h>
-#include <ucontext.h>
 
 #if (defined(__x86_64__) && !defined(__ILP32__)) || defined(__i386__) || defined(__aarch64__) || \
 	(defined(__riscv) && __riscv_xlen == 64)
@@ -26,6 +25,7 @@
 #define HERE_KNOWN false
 #endif
 
+#define CONTEXT_BYTES 456 /* all that is looked at */
 #define MODULES_MAX 4096
 #define PAGE	    4096u /* or a part of one */
 #define PAGES_MAX   4096  /* looked at for one word */
@@ -213,21 +213,18 @@ static inline void set(struct unwind_state *s, unsigned reg, uint64_t value)
 	s->known |= UINT64_C(1) << reg;
 }
 
-#if defined(__x86_64__) && !defined(__ILP32__)
-static bool take_context(struct unwind_state *s, const void *context)
+/* Those of a signal handler's third argument, which is a part of the frame that the kernel made: by the kernel's layout of it,
+ * since each C library has other names. */
+static bool take_context(const struct perfev_own_tables *self, struct unwind_state *s, const void *context)
 {
-	static const int numbers[16] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-					REG_R8,	 REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
-	const ucontext_t *u = context;
-	unsigned i;
+	struct unwind_memory memory = {context, self->machine->signal_context, CONTEXT_BYTES, false, NULL};
 
-	for (i = 0; i < 16; i++)
-		set(s, i, (uint64_t)u->uc_mcontext.gregs[numbers[i]]);
-	s->pc = (uint64_t)u->uc_mcontext.gregs[REG_RIP];
-	return true;
+	s->regs[self->machine->sp] = 0;
+	return unwind_step_signal(s, self->machine, &memory) == UNWIND_CALLER;
 }
 
 /* Those that functions give back, here. */
+#if defined(__x86_64__) && !defined(__ILP32__)
 #define TAKE_HERE(s)                                                                                              \
 	do {                                                                                                      \
 		uint64_t at_[8];                                                                                  \
@@ -247,18 +244,6 @@ static bool take_context(struct unwind_state *s, const void *context)
 		(s)->pc = at_[7];                                                                                 \
 	} while (0)
 #elif defined(__i386__)
-static bool take_context(struct unwind_state *s, const void *context)
-{
-	static const int numbers[8] = {REG_EAX, REG_ECX, REG_EDX, REG_EBX, REG_ESP, REG_EBP, REG_ESI, REG_EDI};
-	const ucontext_t *u = context;
-	unsigned i;
-
-	for (i = 0; i < 8; i++)
-		set(s, i, (uint32_t)u->uc_mcontext.gregs[numbers[i]]);
-	s->pc = (uint32_t)u->uc_mcontext.gregs[REG_EIP];
-	return true;
-}
-
 #define TAKE_HERE(s)                                                                                              \
 	do {                                                                                                      \
 		uint32_t at_[6];                                                                                  \
@@ -276,18 +261,6 @@ static bool take_context(struct unwind_state *s, const void *context)
 		(s)->pc = at_[5];                                                                                 \
 	} while (0)
 #elif defined(__aarch64__)
-static bool take_context(struct unwind_state *s, const void *context)
-{
-	const ucontext_t *u = context;
-	unsigned i;
-
-	for (i = 0; i < 31; i++)
-		set(s, i, u->uc_mcontext.regs[i]);
-	set(s, 31, u->uc_mcontext.sp);
-	s->pc = u->uc_mcontext.pc;
-	return true;
-}
-
 #define TAKE_HERE(s)                                                                                              \
 	do {                                                                                                      \
 		uint64_t at_[14];                                                                                 \
@@ -304,18 +277,6 @@ static bool take_context(struct unwind_state *s, const void *context)
 		(s)->pc = at_[13];                                                                                \
 	} while (0)
 #elif defined(__riscv) && __riscv_xlen == 64
-static bool take_context(struct unwind_state *s, const void *context)
-{
-	const ucontext_t *u = context;
-	unsigned i;
-
-	set(s, 0, 0);
-	for (i = 1; i < 32; i++)
-		set(s, i, u->uc_mcontext.__gregs[i]);
-	s->pc = u->uc_mcontext.__gregs[0];
-	return true;
-}
-
 #define TAKE_HERE(s)                                                                                              \
 	do {                                                                                                      \
 		uint64_t at_[15];                                                                                 \
@@ -337,12 +298,6 @@ static bool take_context(struct unwind_state *s, const void *context)
 		(s)->pc = at_[14];                                                                                \
 	} while (0)
 #else
-static bool take_context(struct unwind_state *s, const void *context)
-{
-	(void)s, (void)context;
-	return false;
-}
-
 #define TAKE_HERE(s) ((s)->pc = 0)
 #endif
 
@@ -463,7 +418,7 @@ __attribute__((noinline)) uint32_t perfev_unwind_self(const struct perfev_own_ta
 
 	if (!ucontext)
 		TAKE_HERE(&state);
-	else if (!take_context(&state, ucontext))
+	else if (!take_context(self, &state, ucontext))
 		return 0;
 	count = walk(self, &state, frames, max, &why, !ucontext);
 	if (end)

@@ -25,6 +25,7 @@ struct unwind_machine {
 	 * above the stack pointer: those of a bit in signal_mask from signal_regs on by their number, or at signal_at */
 	uint8_t signal_size;
 	unsigned char signal_code[9];
+	uint16_t signal_context; /* where ucontext begins in that frame */
 	uint16_t signal_pc, signal_regs;
 	const uint16_t *signal_at;
 	uint32_t signal_mask;
