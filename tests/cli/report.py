@@ -120,19 +120,20 @@ def test_filters():
 def test_a_changed_file_is_not_used():
     """The program is replaced after the recording: its build-id tells, and nothing is named wrongly."""
     with Folder() as folder:
+        home = dict(cli.ENV, HOME=str(folder.path))  # without a cache of perf, which may have the file
         program = folder / "prog"
         program.write_bytes(cli.pathlib.Path(BURN).read_bytes())
         program.chmod(0o755)
         path = folder / "a.data"
         expect_code(perfev("record", "-e", "cpu-clock:u", "-o", path, "--", program, "0.3"), 0)
-        report = perfev("report", "-i", path, "--json").json()
+        report = perfev("report", "-i", path, "--json", env=home).json()
         expect(report["functions"][0]["symbol"].startswith("burn_"), f"{report['functions'][0]}")
         program.write_bytes(cli.pathlib.Path(cli.PERFEV).read_bytes())
-        report = perfev("report", "-i", path, "--json").json()
+        report = perfev("report", "-i", path, "--json", env=home).json()
         missing = [u for u in report["unresolved"] if u["module"] == str(program)]
         expect(missing and "build-id" in missing[0]["why"], f"{report['unresolved']}")
         program.unlink()
-        report = perfev("report", "-i", path, "--json").json()
+        report = perfev("report", "-i", path, "--json", env=home).json()
         missing = [u for u in report["unresolved"] if u["module"] == str(program)]
         expect(missing and "cannot be read" in missing[0]["why"], f"{report['unresolved']}")
 
