@@ -128,6 +128,23 @@ static const struct map *find_map(const struct process *p, uint64_t ip)
 	return NULL;
 }
 
+/* Names stay: mappings that are replaced may have been handed out. */
+static char *keep_name(const char *text)
+{
+	static struct kept {
+		struct kept *next;
+		char text[];
+	} *all;
+	struct kept *one = malloc(sizeof(*one) + strlen(text) + 1);
+
+	if (!one)
+		abort();
+	strcpy(one->text, text);
+	one->next = all;
+	all = one;
+	return one->text;
+}
+
 static void take_record(const struct perfev_record *record, const struct perfev_layout *layout)
 {
 	struct perfev_mmap mmap;
@@ -140,7 +157,7 @@ static void take_record(const struct perfev_record *record, const struct perfev_
 		struct process *p = get_process((int32_t)mmap.pid);
 
 		add_map(p, (struct map){mmap.addr, mmap.addr + mmap.len, mmap.pgoff, (record->misc & PERF_RECORD_MISC_MMAP_DATA) != 0,
-				      strdup(mmap.filename)});
+				      keep_name(mmap.filename)});
 		forget(p);
 	} else if (record->type == PERF_RECORD_COMM && (record->misc & PERF_RECORD_MISC_COMM_EXEC) &&
 		   perfev_comm_decode(&comm, record, layout, NULL) == 0) {
