@@ -52,7 +52,7 @@ static bool take_time(const char **text, uint64_t *ret)
 	return true;
 }
 
-
+/* "A,B", "A," or ",B". */
 static bool parse_time(struct filter *filter)
 {
 	const char *at = filter->time;
@@ -165,7 +165,7 @@ void filter_look(const struct filter *filter, const struct perfev_reader *reader
 			if (!strcmp(info.name, wanted->items[i]))
 				break;
 		if (e == perfev_reader_event_count(reader))
-			note("no event of the recording is called %s; perfev report without --event shows all",
+			note("no event of the recording is called %s; without --event all are shown",
 			     wanted->items[i]);
 	}
 }

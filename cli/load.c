@@ -121,21 +121,6 @@ static int push_place(struct load *l, const struct perfev_place *place, struct p
 	return 0;
 }
 
-/* What misc says of a sample, by whose an address is; 0: where such addresses are is not known. */
-static uint32_t cpumode_of(uint32_t context)
-{
-	static const uint8_t modes[PERFEV_CONTEXT_COUNT_] = {
-		[PERFEV_CONTEXT_KERNEL] = PERF_RECORD_MISC_KERNEL,
-		[PERFEV_CONTEXT_USER] = PERF_RECORD_MISC_USER,
-		[PERFEV_CONTEXT_HYPERVISOR] = PERF_RECORD_MISC_HYPERVISOR,
-		[PERFEV_CONTEXT_GUEST_KERNEL] = PERF_RECORD_MISC_GUEST_KERNEL,
-		[PERFEV_CONTEXT_GUEST_USER] = PERF_RECORD_MISC_GUEST_USER,
-		[PERFEV_CONTEXT_USER_DEFERRED] = PERF_RECORD_MISC_USER,
-	};
-
-	return modes[context];
-}
-
 static int push_chain(struct load *l, const struct perfev_sample *sample, struct perfev_place *place,
 		      struct perfev_error *err)
 {
@@ -147,7 +132,7 @@ static int push_chain(struct load *l, const struct perfev_sample *sample, struct
 	while (perfev_callchain_next(&chain, &entry) > 0) {
 		int r;
 
-		place->cpumode = cpumode_of(entry.context);
+		place->cpumode = replay_cpumode(entry.context);
 		if (!place->cpumode || !entry.ip)
 			continue;
 		if (leaf) { /* the sample's own address, which was pushed already */

@@ -28,20 +28,6 @@ static void put_place(FILE *out, uint64_t ip, const struct perfev_frame *frame)
 	json_string(out, frame->module);
 }
 
-static uint32_t mode_of(uint32_t context)
-{
-	static const uint8_t modes[PERFEV_CONTEXT_COUNT_] = {
-		[PERFEV_CONTEXT_KERNEL] = PERF_RECORD_MISC_KERNEL,
-		[PERFEV_CONTEXT_USER] = PERF_RECORD_MISC_USER,
-		[PERFEV_CONTEXT_HYPERVISOR] = PERF_RECORD_MISC_HYPERVISOR,
-		[PERFEV_CONTEXT_GUEST_KERNEL] = PERF_RECORD_MISC_GUEST_KERNEL,
-		[PERFEV_CONTEXT_GUEST_USER] = PERF_RECORD_MISC_GUEST_USER,
-		[PERFEV_CONTEXT_USER_DEFERRED] = PERF_RECORD_MISC_USER,
-	};
-
-	return modes[context];
-}
-
 static int put_chain(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
 	FILE *out = script->pen->out;
@@ -53,7 +39,7 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 	fputs(",\"callchain\":[", out);
 	perfev_callchain_begin(&chain, s->sample->callchain, s->sample->misc);
 	while (shown < script->max_stack && perfev_callchain_next(&chain, &entry) > 0) {
-		if (find(script, s, entry.ip - (script->unwound && !entry.first), mode_of(entry.context), &frame, err) < 0)
+		if (find(script, s, entry.ip - (script->unwound && !entry.first), replay_cpumode(entry.context), &frame, err) < 0)
 			return -1;
 		fputs(shown++ ? ",{" : "{", out);
 		put_place(out, entry.ip, &frame);
