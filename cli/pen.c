@@ -66,38 +66,45 @@ static char *put_spaces(char *to, int width, int digits)
 	return width > digits ? to + (width - digits < 48 ? width - digits : 48) : to;
 }
 
-/* The eight hexadecimal digits of a number, the first one at @to. */
-static void put_hex8(char *to, uint32_t number)
-{
-	uint64_t x = number, letters;
+typedef unsigned char sixteen __attribute__((vector_size(16)));
+typedef uint64_t two __attribute__((vector_size(16)));
 
-	x = (x << 16 | x) & UINT64_C(0x0000ffff0000ffff);
-	x = (x << 8 | x) & UINT64_C(0x00ff00ff00ff00ff);
-	x = (x << 4 | x) & UINT64_C(0x0f0f0f0f0f0f0f0f); /* a digit in each byte, the last one lowest */
-	letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
-	x += UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	x = __builtin_bswap64(x);
+/* First and second digits of eight bytes, as numbers, in turn. */
+static inline sixteen in_turn(uint64_t first, uint64_t second)
+{
+	sixteen a = (sixteen)(two){first, 0}, b = (sixteen)(two){second, 0};
+
+#if defined(__clang__) || __GNUC__ >= 12
+	return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+#else
+	return __builtin_shuffle(a, b, (sixteen){0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23});
 #endif
-	memcpy(to, &x, 8);
+}
+
+/* All sixteen hexadecimal digits of a number. */
+static inline void put_hex16(char *to, uint64_t number)
+{
+	uint64_t bytes = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(number) : number;
+	uint64_t halves = UINT64_C(0x0f0f0f0f0f0f0f0f);
+	sixteen digits = in_turn(bytes >> 4 & halves, bytes & halves);
+
+	digits += '0' + ((sixteen)(digits > 9) & ('a' - '0' - 10));
+	memcpy(to, &digits, 16);
 }
 
 char *put_hex(char *to, uint64_t number, int width)
 {
 	int digits = number ? (67 - __builtin_clzll(number)) / 4 : 1;
 
-	to = put_spaces(to, width, digits);
-	number <<= 64 - 4 * digits;
-	put_hex8(to, (uint32_t)(number >> 32));
-	put_hex8(to + 8, (uint32_t)number);
+	if (width)
+		to = put_spaces(to, width, digits);
+	put_hex16(to, number << (64 - 4 * digits));
 	return to + digits;
 }
 
 char *put_hex_zeros(char *to, uint64_t number, int digits)
 {
-	number <<= 64 - 4 * digits;
-	put_hex8(to, (uint32_t)(number >> 32));
-	put_hex8(to + 8, (uint32_t)number);
+	put_hex16(to, number << (64 - 4 * digits));
 	return to + digits;
 }
 
@@ -117,48 +124,87 @@ char *put_bytes(char *to, const unsigned char *bytes, size_t size)
 	return to;
 }
 
-#define TEN_ROW(a) #a "0" #a "1" #a "2" #a "3" #a "4" #a "5" #a "6" #a "7" #a "8" #a "9"
+#define EIGHT_DIGITS UINT32_C(100000000)
 
-static const char ten_pairs[] = TEN_ROW(0) TEN_ROW(1) TEN_ROW(2) TEN_ROW(3) TEN_ROW(4) TEN_ROW(5) TEN_ROW(6) TEN_ROW(7)
-	TEN_ROW(8) TEN_ROW(9);
-
-static int decimal_digits(uint64_t number)
+/* The digits of a number below EIGHT_DIGITS, as bytes 0 to 9: the first of the eight in the lowest byte. */
+static inline uint64_t eight_digits(uint32_t number)
 {
-	int digits = 1;
+	uint64_t x = number / 10000 | (uint64_t)(number % 10000) << 32, high;
 
-	for (; number >= 10000; number /= 10000)
-		digits += 4;
-	return digits + (number >= 10) + (number >= 100) + (number >= 1000);
+	high = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f); /* hundreds of each four */
+	x = high | (x - 100 * high) << 16;
+	high = x * 103 >> 10 & UINT64_C(0x000f000f000f000f); /* tens of each two */
+	return high | (x - 10 * high) << 8;
 }
 
-/* The digits of a number, the last one before @end. */
-static void put_decimal(char *end, uint64_t number)
+/* Writes eight bytes. */
+static inline void put_eight(char *to, uint64_t digits)
 {
-	for (; number >= 100; number /= 100) {
-		end -= 2;
-		memcpy(end, ten_pairs + 2 * (number % 100), 2);
+	digits += UINT64_C(0x3030303030303030);
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+	digits = __builtin_bswap64(digits);
+#endif
+	memcpy(to, &digits, 8);
+}
+
+/* How many digits a number has that is written with zeros before them: at least one. */
+static inline int used_digits(uint64_t digits)
+{
+	return 8 - __builtin_ctzll(digits | UINT64_C(1) << 56) / 8;
+}
+
+/* All digits of a number, from the first one on; how many. */
+static int put_digits(char *to, uint64_t number)
+{
+	uint64_t digits;
+	int n;
+
+	if (number < EIGHT_DIGITS) {
+		digits = eight_digits((uint32_t)number);
+		n = used_digits(digits);
+		put_eight(to, digits >> (64 - 8 * n));
+		return n;
 	}
-	if (number >= 10)
-		memcpy(end - 2, ten_pairs + 2 * number, 2);
-	else
-		end[-1] = (char)('0' + number);
+	n = put_digits(to, number / EIGHT_DIGITS);
+	put_eight(to + n, eight_digits((uint32_t)(number % EIGHT_DIGITS)));
+	return n + 8;
 }
 
 char *put_number(char *to, uint64_t number, int width)
 {
-	int digits = decimal_digits(number);
+	char text[32];
+	int n;
 
-	to = put_spaces(to, width, digits) + digits;
-	put_decimal(to, number);
-	return to;
+	if (number < EIGHT_DIGITS) {
+		uint64_t digits = eight_digits((uint32_t)number);
+
+		n = used_digits(digits);
+		to = put_spaces(to, width, n);
+		put_eight(to, digits >> (64 - 8 * n));
+		return to + n;
+	}
+	n = put_digits(text, number);
+	to = put_spaces(to, width, n);
+	memcpy(to, text, sizeof(text) - 8);
+	return to + n;
 }
 
 char *put_zeros(char *to, uint64_t number, int digits)
 {
-	int n = decimal_digits(number);
+	char text[32];
+	int n;
 
-	n = n > digits ? n : digits;
+	if (number < EIGHT_DIGITS && digits <= 8) {
+		uint64_t all = eight_digits((uint32_t)number);
+
+		n = used_digits(all);
+		n = n > digits ? n : digits;
+		put_eight(to, all >> (64 - 8 * n));
+		return to + n;
+	}
+	n = put_digits(text, number);
 	memset(to, '0', 24);
-	put_decimal(to + n, number);
+	to += n < digits ? digits - n : 0;
+	memcpy(to, text, sizeof(text) - 8);
 	return to + n;
 }

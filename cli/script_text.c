@@ -13,6 +13,11 @@ static bool is(const struct script *script, const struct script_sample *s, enum 
 	return shows(&script->fields, s->event->kind, field);
 }
 
+static inline bool has(uint32_t shown, enum script_field field)
+{
+	return shown >> field & 1;
+}
+
 /* ---- places -------------------------------------------------------------------------------------------- */
 
 static int find(struct script *script, const struct script_sample *s, uint64_t ip, uint32_t cpumode,
@@ -69,8 +74,6 @@ static int put_source(struct script *script, const struct script_sample *s, uint
 	const char *base;
 	int n;
 
-	if (!is(script, s, FIELD_SRCLINE))
-		return 0;
 	n = perfev_symbols_source(script->replay.symbols, &place, &source, 1, err);
 	if (n <= 0 || !source.file)
 		return n < 0 ? n : 0;
@@ -139,7 +142,7 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 		*to++ = '\t';
 		to = put_hex(to, place.cpumode == PERF_RECORD_MISC_USER ? frame.file_offset : place.ip, 16);
 		pen_end(script->pen, put_place(to, shown, &frame, f));
-		if (put_source(script, s, place.ip, place.cpumode, err) < 0)
+		if ((shown >> FIELD_SRCLINE & 1) && put_source(script, s, place.ip, place.cpumode, err) < 0)
 			return -1;
 		pen_char(script->pen, '\n');
 	}
@@ -159,7 +162,7 @@ static int put_ip(struct script *script, const struct script_sample *s, struct p
 		return -1;
 	pen_hex(script->pen, s->sample->ip, 16);
 	put_frame(script, s, &frame);
-	return put_source(script, s, s->sample->ip, s->cpumode, err);
+	return is(script, s, FIELD_SRCLINE) ? put_source(script, s, s->sample->ip, s->cpumode, err) : 0;
 }
 
 /* Events whose address is code, or what code touched first: it has a name too. */
@@ -282,9 +285,9 @@ static char *put_signed(char *to, int32_t number, int width)
 	return number >= 0 ? put_number(to, (uint64_t)number, width) : to + snprintf(to, 24, "%*d", width, number);
 }
 
-static char *put_task(char *to, const struct script *script, const struct script_sample *s)
+static char *put_task(char *to, uint32_t shown, const struct script_sample *s)
 {
-	bool pid = is(script, s, FIELD_PID), tid = is(script, s, FIELD_TID);
+	bool pid = has(shown, FIELD_PID), tid = has(shown, FIELD_TID);
 
 	if (pid || tid)
 		to = put_signed(to, pid ? s->pid : s->tid, 5);
@@ -340,24 +343,23 @@ static char *put_time(char *to, const struct script *script, uint64_t time)
 /* Up to the name of the event. */
 static void put_start(struct script *script, const struct script_sample *s)
 {
-	char *to = pen_room(script->pen, 1024);
+	uint32_t shown = script->fields.shown[s->event->kind];
+	char *to = pen_room(script->pen, 1024 + s->event->text.size + NAME_STEP);
 
-	if (is(script, s, FIELD_COMM))
+	if (has(shown, FIELD_COMM))
 		to = put_comm(to, script, s);
-	to = put_task(to, script, s);
-	if (is(script, s, FIELD_CPU))
+	to = put_task(to, shown, s);
+	if (has(shown, FIELD_CPU))
 		to = put_cpu(to, s->sample);
-	if (is(script, s, FIELD_MISC))
+	if (has(shown, FIELD_MISC))
 		to = put_misc(to, s);
-	if (is(script, s, FIELD_TIME))
+	if (has(shown, FIELD_TIME))
 		to = put_time(to, script, s->sample->present & PERF_SAMPLE_TIME ? s->sample->time : 0);
-	if (is(script, s, FIELD_PERIOD)) {
+	if (has(shown, FIELD_PERIOD)) {
 		to = put_number(to, s->period, 10);
 		*to++ = ' ';
 	}
-	pen_end(script->pen, to);
-	if (is(script, s, FIELD_EVENT))
-		pen_end(script->pen, put_name(pen_room(script->pen, s->event->text.size + NAME_STEP), &s->event->text));
+	pen_end(script->pen, has(shown, FIELD_EVENT) ? put_name(to, &s->event->text) : to);
 }
 
 static void put_registers(struct script *script, const struct perfev_registers *registers)
@@ -475,7 +477,7 @@ static void put_end_of_line(struct script *script, const struct script_sample *s
 		put_page_size(script, sample->present & PERF_SAMPLE_CODE_PAGE_SIZE ? sample->code_page_size : 0);
 }
 
-static int put_middle(struct script *script, const struct script_sample *s, struct perfev_error *err)
+static int put_before_ip(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
 	const struct perfev_sample *sample = s->sample;
 
@@ -486,8 +488,13 @@ static int put_middle(struct script *script, const struct script_sample *s, stru
 	if (is(script, s, FIELD_DATA_SRC))
 		pen_print(script->pen, "%16" PRIx64 " ", sample->present & PERF_SAMPLE_DATA_SRC ? sample->data_src : 0);
 	put_weights(script, s);
-	if (is(script, s, FIELD_IP) && put_ip(script, s, err) < 0)
-		return -1;
+	return 0;
+}
+
+static int put_behind_ip(struct script *script, const struct script_sample *s, struct perfev_error *err)
+{
+	const struct perfev_sample *sample = s->sample;
+
 	if (is(script, s, FIELD_IREGS) && (sample->present & PERF_SAMPLE_REGS_INTR))
 		put_registers(script, &sample->regs_intr);
 	if (is(script, s, FIELD_UREGS) && (sample->present & PERF_SAMPLE_REGS_USER) && sample->regs_user.abi)
@@ -495,17 +502,33 @@ static int put_middle(struct script *script, const struct script_sample *s, stru
 	return put_all_branches(script, s, err);
 }
 
+#define BIT(field) (1u << FIELD_##field)
+#define BEFORE_IP  (BIT(TRACE) | BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(INS_LAT) | BIT(RETIRE_LAT))
+#define BEHIND_IP  (BIT(IREGS) | BIT(UREGS) | BIT(BRSTACK) | BIT(BRSTACKSYM) | BIT(BRSTACKOFF))
+#define AT_END	   (BIT(BPF_OUTPUT) | BIT(PHYS_ADDR) | BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE))
+
+/* Most samples have none of the fields that few events have. */
+static int put_middle(struct script *script, const struct script_sample *s, struct perfev_error *err)
+{
+	uint32_t shown = script->fields.shown[s->event->kind];
+
+	if ((shown & BEFORE_IP) && put_before_ip(script, s, err) < 0)
+		return -1;
+	if (has(shown, FIELD_IP) && put_ip(script, s, err) < 0)
+		return -1;
+	if ((shown & BEHIND_IP) && put_behind_ip(script, s, err) < 0)
+		return -1;
+	if (shown & AT_END)
+		put_end_of_line(script, s);
+	return 0;
+}
+
 int script_text(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
 	int r;
 
 	put_start(script, s);
-	if (s->event->is_branches) {
-		r = put_branch_event(script, s, err);
-	} else {
-		r = put_middle(script, s, err);
-		put_end_of_line(script, s);
-	}
+	r = s->event->is_branches ? put_branch_event(script, s, err) : put_middle(script, s, err);
 	pen_char(script->pen, '\n');
 	return r;
 }

@@ -34,10 +34,10 @@ int perfev_symbols_code(struct perfev_symbols *symbols, const struct perfev_plac
 		return refuse(place, "it is none of a program", err);
 	process = spaces_find(&symbols->spaces, place->pid);
 	if (process)
-		mapping = space_find(process, place->ip);
+		mapping = space_find(&process->view, place->ip);
 	if (!mapping)
 		return refuse(place, "the recording has no mapping there", err);
-	module = symbols->modules[mapping->module];
+	module = mapping->module;
 	if (module_load(module, &symbols->places) < 0)
 		return error_memory(err);
 	elf = file_of(module);

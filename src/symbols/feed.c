@@ -46,16 +46,15 @@ static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *
 static int feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *mmap, struct perfev_error *err)
 {
 	struct mapping mapping = {.start = mmap->addr, .end = mmap->addr + mmap->len, .offset = mmap->addr,
-				  .module = MODULE_KERNEL};
+				  .module = s->modules[MODULE_KERNEL]};
 	char name[256];
 
 	if (!strncmp(mmap->filename, kernel_name, sizeof(kernel_name) - 1)) {
 		feed_kernel_ref(s, mmap);
 	} else {
 		module_name(name, sizeof(name), mmap->filename);
-		if (symbols_module(s, &mapping.module, name, NULL, 0) < 0)
-			return error_memory(err);
-		if (symbols_kernel_path(s, s->modules[mapping.module], mmap->filename) < 0)
+		mapping.module = symbols_module(s, name, NULL, 0);
+		if (!mapping.module || symbols_kernel_path(s, mapping.module, mmap->filename) < 0)
 			return error_memory(err);
 	}
 	if (mapping.end < mapping.start || mapping.end == 0)
@@ -86,19 +85,20 @@ static const char *mapped_name(const struct perfev_mmap *mmap, const struct perf
 static int open_jit(struct perfev_symbols *s, struct space_process *process, const char *path)
 {
 	char file[8192], why[200];
+	struct module *module;
 	struct jit *jit;
-	uint32_t module;
 
 	if (process->jit && !strcmp(process->jit->path, path))
 		return 0;
-	if (symbols_module(s, &module, path, NULL, 0) < 0)
+	module = symbols_module(s, path, NULL, 0);
+	if (!module)
 		return -ENOMEM;
 	snprintf(file, sizeof(file), "%s%s", s->symfs ? s->symfs : "", path);
-	jit = jit_new(s->modules[module]->name, file, module, why);
+	jit = jit_new(module->name, file, module, why);
 	if (!jit)
 		return -ENOMEM;
-	s->modules[module]->loaded = true;
-	snprintf(s->modules[module]->why, sizeof(s->modules[module]->why), "%s", why);
+	module->loaded = true;
+	snprintf(module->why, sizeof(module->why), "%s", why);
 	jit->next = s->jits;
 	s->jits = jit;
 	process->jit = jit;
@@ -149,11 +149,10 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 	if (process && (jit_is_dump(mmap.filename) ? open_jit(s, process, mmap.filename)
 						    : forget_jit(process, &mmap)) < 0)
 		return error_memory(err);
-	if (!process || symbols_module(s, &mapping.module, mapped_name(&mmap, record, jit, sizeof(jit)),
-				       mmap.build_id, mmap.build_id_size) < 0 ||
-	    space_map(&s->spaces, process, &mapping) < 0)
+	mapping.module = symbols_module(s, mapped_name(&mmap, record, jit, sizeof(jit)), mmap.build_id, mmap.build_id_size);
+	if (!process || !mapping.module || space_map(&s->spaces, process, &mapping) < 0)
 		return error_memory(err);
-	s->modules[mapping.module]->pid = (int32_t)mmap.pid; /* the last one is the likeliest to live */
+	mapping.module->pid = (int32_t)mmap.pid; /* the last one is the likeliest to live */
 	return 0;
 }
 

@@ -32,7 +32,7 @@ static void take_next(struct jit *jit)
 	jit->dump = NULL;
 }
 
-struct jit *jit_new(const char *path, const char *file, uint32_t module, char *why)
+struct jit *jit_new(const char *path, const char *file, struct module *module, char *why)
 {
 	struct perfev_jitdump_opts opts = {.size = sizeof(opts), .partial = 1, .copy = 1};
 	struct jit *jit = calloc(1, sizeof(*jit));

@@ -271,22 +271,46 @@ static const struct elf *find_debug_info(struct module *module, const struct mod
 	return module_debug_file(module, places);
 }
 
-struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
+static void open_dwarf(struct module *module, const struct module_places *places)
 {
 	struct dwarf_others others = {&module->search, search_other};
 	const struct elf *elf;
 
-	if (module->dwarf_tried)
-		return module->dwarf;
-	module->dwarf_tried = true;
 	if (!module->has_elf)
-		return NULL;
+		return;
 	if (!module->search.places)
 		start_search(module, places);
 	elf = find_debug_info(module, places);
 	if (elf && has_debug_info(elf))
 		module->dwarf = dwarf_open(elf, &others);
+}
+
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
+{
+	if (module->dwarf_tried)
+		return module->dwarf;
+	pthread_mutex_lock(&module->lock);
+	if (!module->dwarf_tried)
+		open_dwarf(module, places);
+	module->dwarf_tried = true;
+	pthread_mutex_unlock(&module->lock);
 	return module->dwarf;
+}
+
+struct dwarf_function *module_inlined(struct module *module, const struct module_places *places, uint64_t address,
+				      struct dwarf_unit **unit)
+{
+	struct dwarf *dwarf = module_dwarf(module, places);
+	struct dwarf_function *function = NULL;
+
+	if (!dwarf)
+		return NULL;
+	pthread_mutex_lock(&module->lock);
+	*unit = dwarf_unit_at(dwarf, address);
+	if (*unit)
+		function = dwarf_function_at(*unit, address);
+	pthread_mutex_unlock(&module->lock);
+	return function && function->parent ? function : NULL;
 }
 
 static void note_id(struct module *module)
@@ -467,13 +491,10 @@ static int read_parts(struct module *module)
 	return 0;
 }
 
-int module_load(struct module *module, const struct module_places *places)
+static int load(struct module *module, const struct module_places *places)
 {
 	int r;
 
-	if (module->loaded)
-		return 0;
-	module->loaded = true;
 	if (!module->has_elf) /* the vdso has its own */
 		find_file(module, places);
 	if (!module->has_elf && !module->table.count) {
@@ -491,6 +512,20 @@ int module_load(struct module *module, const struct module_places *places)
 		return 0;
 	table_free(&module->table); /* what is half read is not asked */
 	return -ENOMEM;
+}
+
+int module_load(struct module *module, const struct module_places *places)
+{
+	int r = 0;
+
+	if (module->loaded)
+		return 0;
+	pthread_mutex_lock(&module->lock);
+	if (!module->loaded)
+		r = load(module, places);
+	module->loaded = true;
+	pthread_mutex_unlock(&module->lock);
+	return r;
 }
 
 uint64_t module_address(const struct module *module, uint64_t offset)
@@ -525,6 +560,7 @@ void module_free(struct module *module)
 	free(module->keys);
 	free(module->parts);
 	buffer_free(&module->text);
+	pthread_mutex_destroy(&module->lock);
 	free(module->name);
 	free(module->file);
 	free(module);

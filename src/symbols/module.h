@@ -11,30 +11,34 @@
 
 #include "base/buffer.h"
 
+#include <pthread.h>
+
 /* Bytes of a file, and where its symbols say they are. */
 struct module_part {
 	uint64_t offset, size, address;
 };
 
 struct module {
+	uint32_t number; /* among the modules of the symbols */
 	char *name; /* as recorded; of a module of the kernel as kallsyms has it: "[ext4]" */
 	const char *path; /* of one of the kernel: what the recording says; NULL: the name */
 	char *file; /* where symbols were read; NULL: nowhere */
 	char why[1024]; /* why there are none */
 	char *debug_file; /* where debug information was read; NULL: nowhere, or not asked for yet */
-	int32_t pid;	  /* of the last process that mapped it; 0: not known */
+	_Atomic int32_t pid; /* of the last process that mapped it; 0: not known */
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* as recorded, or of the file; 0: not known */
 	bool recorded_id;      /* the recording says it */
 	bool kernel;
 	bool no_file; /* memory that was never a file: its addresses are those of the process */
-	bool loaded;
+	_Atomic bool loaded; /* afterwards the table and the parts stay as they are */
 	struct elf elf;	      /* open while symbols point into it */
 	struct elf plain;     /* the mapped file itself, when symbols come from a debug file */
 	bool has_elf, has_plain;
 	struct dwarf *dwarf;  /* debug information; NULL: none, or not asked for yet */
 	struct elf debug;     /* a file that only has that */
-	bool has_debug, debug_tried, dwarf_tried;
+	bool has_debug, debug_tried;
+	_Atomic bool dwarf_tried;
 	struct elf mini;      /* symbols that the file has packed in it */
 	bool has_mini;
 	int mini_error;	      /* why it has not, though there are some: -ENOSYS, -EBADMSG */
@@ -47,7 +51,8 @@ struct module {
 	uint32_t nameless_key[2]; /* of all places without a name, + 1, where they are one; the kernel's second */
 	uint32_t *keys;	      /* for each symbol, its frame's key + 1; 0: none yet */
 	struct unwind_table *unwind; /* NULL: nothing is known, or was asked for yet */
-	bool unwind_tried;
+	_Atomic bool unwind_tried;
+	pthread_mutex_t lock; /* of whoever loads something of it, or reads a unit of its debug information */
 };
 
 /* module_load() - find the file and read its symbols; afterwards either the table has some, or why is
@@ -57,6 +62,15 @@ int module_load(struct module *module, const struct module_places *places);
 const struct elf *module_debug_file(struct module *module, const struct module_places *places);
 /* module_dwarf() - its debug information; NULL: none. */
 struct dwarf *module_dwarf(struct module *module, const struct module_places *places);
+/* module_may_inline() - whether there can be calls that were inlined: false when it has no debug information. */
+static inline bool module_may_inline(const struct module *module)
+{
+	return !module->dwarf_tried || module->dwarf;
+}
+
+/* module_inlined() - the innermost function that was inlined at an address, and its unit; NULL: none. */
+struct dwarf_function *module_inlined(struct module *module, const struct module_places *places, uint64_t address,
+				      struct dwarf_unit **unit);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. */
 uint64_t module_address(const struct module *module, uint64_t offset);
 /* module_is_jit_map() - whether it is the list of functions that a process made at run time. */

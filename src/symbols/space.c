@@ -69,7 +69,7 @@ struct space_process *spaces_get(struct spaces *spaces, int32_t pid)
 	if (!p)
 		return NULL;
 	p->pid = pid;
-	p->generation = ++spaces->generations;
+	p->view.generation = ++spaces->generations;
 	at = bucket(spaces, pid);
 	p->next = spaces->buckets[at];
 	spaces->buckets[at] = p;
@@ -107,8 +107,8 @@ void spaces_free(struct spaces *spaces)
 	for (i = 0; i < spaces->bucket_count; i++)
 		for (p = spaces->buckets[i]; p; p = next) {
 			next = p->next;
-			put_mappings(&p->mappings);
-			put_mappings(&p->before);
+			put_mappings(&p->view.mappings);
+			put_mappings(&p->view.before);
 			free_threads(p);
 			free(p);
 		}
@@ -119,7 +119,7 @@ void spaces_free(struct spaces *spaces)
 /* A list that only this process has. */
 static struct mappings *own_mappings(struct space_process *process)
 {
-	struct mappings *m = process->mappings, *copy;
+	struct mappings *m = process->view.mappings, *copy;
 
 	if (m && m->owners == 1)
 		return m;
@@ -137,8 +137,8 @@ static struct mappings *own_mappings(struct space_process *process)
 		memcpy(copy->items, m->items, m->count * sizeof(*copy->items));
 		copy->count = m->count;
 	}
-	put_mappings(&process->mappings);
-	process->mappings = copy;
+	put_mappings(&process->view.mappings);
+	process->view.mappings = copy;
 	return copy;
 }
 
@@ -199,7 +199,7 @@ int space_map(struct spaces *spaces, struct space_process *process, const struct
 		parts[count].offset += mapping->end - last->start;
 		parts[count++].start = mapping->end;
 	}
-	process->generation = ++spaces->generations;
+	process->view.generation = ++spaces->generations;
 	return splice(m, from, to, parts, count);
 }
 
@@ -207,38 +207,38 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 {
 	if (parent == child)
 		return 0;
-	put_mappings(&child->mappings);
+	put_mappings(&child->view.mappings);
 	space_run(spaces, child);
 	free_threads(child);
-	child->generation = ++spaces->generations;
+	child->view.generation = ++spaces->generations;
 	child->jit = parent->jit;
-	if (!parent->mappings)
+	if (!parent->view.mappings)
 		return 0;
-	if (parent->mappings->owners == UINT32_MAX)
+	if (parent->view.mappings->owners == UINT32_MAX)
 		return own_mappings(child) ? 0 : -ENOMEM;
-	child->mappings = parent->mappings;
-	child->mappings->owners++;
+	child->view.mappings = parent->view.mappings;
+	child->view.mappings->owners++;
 	return 0;
 }
 
 void space_run(struct spaces *spaces, struct space_process *process)
 {
-	if (!process->before)
+	if (!process->view.before)
 		return;
-	put_mappings(&process->before);
+	put_mappings(&process->view.before);
 	spaces->execs--;
-	process->generation = ++spaces->generations;
+	process->view.generation = ++spaces->generations;
 }
 
 void space_exec(struct spaces *spaces, struct space_process *process)
 {
 	space_run(spaces, process);
-	if (process->mappings)
+	if (process->view.mappings)
 		spaces->execs++;
-	process->before = process->mappings;
+	process->view.before = process->view.mappings;
 	process->jit = NULL;
-	process->mappings = NULL;
-	process->generation = ++spaces->generations;
+	process->view.mappings = NULL;
+	process->view.generation = ++spaces->generations;
 }
 
 static const struct mapping *find_in(const struct mappings *m, uint64_t ip)
@@ -251,18 +251,33 @@ static const struct mapping *find_in(const struct mappings *m, uint64_t ip)
 	return at < m->count && m->items[at].start <= ip ? &m->items[at] : NULL;
 }
 
-const struct mapping *space_find(struct space_process *process, uint64_t ip)
+const struct mapping *space_find(struct space_view *view, uint64_t ip)
 {
-	const struct mappings *m = process->mappings;
+	const struct mappings *m = view->mappings;
 	const struct mapping *mapping;
 
-	if (m && process->hint < m->count && ip - m->items[process->hint].start <
-						     m->items[process->hint].end - m->items[process->hint].start)
-		return &m->items[process->hint];
+	if (m && view->hint < m->count &&
+	    ip - m->items[view->hint].start < m->items[view->hint].end - m->items[view->hint].start)
+		return &m->items[view->hint];
 	mapping = find_in(m, ip);
 	if (mapping)
-		process->hint = (size_t)(mapping - m->items);
-	return mapping || !process->before ? mapping : find_in(process->before, ip);
+		view->hint = (size_t)(mapping - m->items);
+	return mapping || !view->before ? mapping : find_in(view->before, ip);
+}
+
+void space_keep(struct space_view *ret, const struct space_process *process)
+{
+	*ret = process->view;
+	if (ret->mappings)
+		ret->mappings->owners++;
+	if (ret->before)
+		ret->before->owners++;
+}
+
+void space_drop(struct space_view *view)
+{
+	put_mappings(&view->mappings);
+	put_mappings(&view->before);
 }
 
 int space_set_comm(struct space_process *process, int32_t tid, const char *comm)

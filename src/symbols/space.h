@@ -7,11 +7,13 @@
 
 #include <perfev/common.h>
 
+struct module;
+
 struct mapping {
 	uint64_t start, end;
 	uint64_t offset; /* in the file, of start */
-	uint32_t module; /* index */
-	uint32_t is_data; /* not to be executed */
+	struct module *module;
+	bool is_data; /* not to be executed */
 };
 
 /* A list of mappings, sorted, without overlaps; shared by processes until one changes it. */
@@ -29,14 +31,19 @@ struct space_thread {
 	struct space_thread *next;
 };
 
-struct space_process {
-	int32_t pid;
+/* What is mapped in a process at one time. It can be kept, and looked at by another thread, while the process goes on. */
+struct space_view {
 	struct mappings *mappings; /* NULL: none */
 	struct mappings *before;   /* of the program that ended itself by exec, till the new one runs; or NULL */
+	size_t hint;		   /* the mapping that was found last */
+	uint32_t generation;	   /* another one after each change of the mappings */
+};
+
+struct space_process {
+	int32_t pid;
+	struct space_view view; /* now */
 	struct space_thread *threads;
 	struct jit *jit; /* code that it compiled; or NULL */
-	size_t hint;	     /* the mapping that was found last */
-	uint32_t generation; /* another one after each change of the mappings */
 	struct space_process *next;
 };
 
@@ -64,7 +71,11 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 void space_exec(struct spaces *spaces, struct space_process *process);
 /* The new program runs. */
 void space_run(struct spaces *spaces, struct space_process *process);
-const struct mapping *space_find(struct space_process *process, uint64_t ip);
+const struct mapping *space_find(struct space_view *view, uint64_t ip);
+
+/* A view that stays as it is; by the thread that changes spaces, as the next one. */
+void space_keep(struct space_view *ret, const struct space_process *process);
+void space_drop(struct space_view *view);
 
 int space_set_comm(struct space_process *process, int32_t tid, const char *comm);
 const char *space_comm(const struct space_process *process, int32_t tid);

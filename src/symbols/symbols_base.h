@@ -26,13 +26,6 @@ struct recorded_id {
 	uint8_t size, id[20];
 };
 
-/* Which symbols of a module begin in a part of it. */
-struct part_slot {
-	uint64_t part;
-	uint32_t space;	    /* the module + 1; 0: empty */
-	uint32_t low, high; /* as table_before() counts; high 0: there is no symbol in it */
-};
-
 /* A place without a name; key 0: empty. */
 struct nameless_slot {
 	uint64_t address;
@@ -57,12 +50,14 @@ struct perfev_symbols {
 	size_t frame_count, frame_room;
 	struct nameless_slot *nameless; /* hash of module and address */
 	size_t nameless_count, nameless_size;
-	struct part_slot *parts;
+	struct locator *locator; /* of the caller's thread */
 	struct kallsyms kallsyms;
-	bool kernel_loaded;
+	_Atomic bool kernel_loaded; /* afterwards kallsyms stays as it is */
+	pthread_mutex_t kernel_lock;  /* of whoever loads it */
+	pthread_mutex_t modules_lock; /* of the modules, and of what is recorded of files */
 	struct space_process *kernel; /* where the kernel and its modules were mapped; NULL: not recorded */
 	uint32_t *kernel_keys;	 /* for each symbol of kallsyms, key + 1 */
-	uint32_t *kernel_modules; /* for each of its modules, its number + 1 */
+	struct module **kernel_modules; /* for each of its modules, from 1; NULL: not met yet */
 	uint64_t kernel_ref;	 /* recorded address of _text or _stext; 0: not recorded */
 	bool kernel_ref_stext;
 	uint64_t kernel_delta;	 /* recorded minus ours */
@@ -71,9 +66,12 @@ struct perfev_symbols {
 	uint64_t now;	  /* CLOCK_MONOTONIC of the record that was fed last; UINT64_MAX: not known */
 };
 
+/* symbols.c: the process of that number; NULL without memory. */
+struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid);
+
 /* symbols_module.c */
-int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, const uint8_t *id,
-		   uint8_t id_size);
+/* The module of that name and build-id, made when it is new; NULL without memory. */
+struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size);
 /* Says where a module of the kernel came from. */
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path);
 int symbols_kernel(struct perfev_symbols *s);

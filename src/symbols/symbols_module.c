@@ -94,7 +94,7 @@ static const struct recorded_id *find_id(struct perfev_symbols *s, const char *n
 	return index ? &s->ids[*index] : NULL;
 }
 
-static struct module *new_module(const char *name, const uint8_t *id, uint8_t id_size)
+static struct module *new_module(uint32_t number, const char *name, const uint8_t *id, uint8_t id_size)
 {
 	struct module *module = calloc(1, sizeof(*module));
 
@@ -106,6 +106,8 @@ static struct module *new_module(const char *name, const uint8_t *id, uint8_t id
 		return NULL;
 	}
 	memcpy(module->name, name, strlen(name) + 1);
+	module->number = number;
+	pthread_mutex_init(&module->lock, NULL);
 	module->no_file = !module_is_file(name) && strcmp(name, "[vdso]");
 	module->elf.source.fd = -1;
 	module->plain.source.fd = -1;
@@ -118,11 +120,10 @@ static struct module *new_module(const char *name, const uint8_t *id, uint8_t id
 	return module;
 }
 
-int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, const uint8_t *id,
-		   uint8_t id_size)
+static struct module *find_or_add(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size)
 {
 	const struct recorded_id *recorded = id_size ? NULL : find_id(s, name);
-	struct module **modules;
+	struct module **modules, *module;
 	size_t at;
 
 	if (recorded) {
@@ -130,25 +131,33 @@ int symbols_module(struct perfev_symbols *s, uint32_t *ret, const char *name, co
 		id_size = recorded->size;
 	}
 	if (s->module_count * 2 >= s->module_slot_count && grow_slots(s) < 0)
-		return -ENOMEM;
+		return NULL;
 	at = module_hash(name, id, id_size) & (s->module_slot_count - 1);
 	for (; s->module_slots[at]; at = (at + 1) & (s->module_slot_count - 1))
-		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size)) {
-			*ret = s->module_slots[at] - 1;
-			return 0;
-		}
+		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size))
+			return s->modules[s->module_slots[at] - 1];
 	modules = array_grow(s->modules, &s->module_room, s->module_count, sizeof(*modules));
 	if (!modules)
-		return -ENOMEM;
+		return NULL;
 	s->modules = modules;
-	modules[s->module_count] = new_module(name, id, id_size);
-	if (!modules[s->module_count])
-		return -ENOMEM;
-	*ret = (uint32_t)s->module_count++;
-	s->module_slots[at] = *ret + 1;
+	module = new_module((uint32_t)s->module_count, name, id, id_size);
+	if (!module)
+		return NULL;
+	modules[s->module_count++] = module;
+	s->module_slots[at] = (uint32_t)s->module_count;
 	if (!strcmp(name, "[vdso]") && !s->symfs && (!s->opts.foreign || id_size))
-		find_vdso(modules[*ret]);
-	return 0;
+		find_vdso(module);
+	return module;
+}
+
+struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size)
+{
+	struct module *module;
+
+	pthread_mutex_lock(&s->modules_lock);
+	module = find_or_add(s, name, id, id_size);
+	pthread_mutex_unlock(&s->modules_lock);
+	return module;
 }
 
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path)
@@ -260,15 +269,12 @@ static bool place_kernel(struct perfev_symbols *s, bool own, int same)
 	return false;
 }
 
-int symbols_kernel(struct perfev_symbols *s)
+static int load_kernel(struct perfev_symbols *s)
 {
 	const char *path = s->kallsyms_path ? s->kallsyms_path : "/proc/kallsyms";
 	bool own = !s->kallsyms_path;
 	int same, r;
 
-	if (s->kernel_loaded)
-		return 0;
-	s->kernel_loaded = true;
 	same = same_kernel(s);
 	kernel_why(s, "no symbol covers the address");
 	if (own && !may_use_own(s, same))
@@ -294,4 +300,18 @@ int symbols_kernel(struct perfev_symbols *s)
 		return 0;
 	kallsyms_free(&s->kallsyms); /* what has no keys is not asked */
 	return -ENOMEM;
+}
+
+int symbols_kernel(struct perfev_symbols *s)
+{
+	int r = 0;
+
+	if (s->kernel_loaded)
+		return 0;
+	pthread_mutex_lock(&s->kernel_lock);
+	if (!s->kernel_loaded)
+		r = load_kernel(s);
+	s->kernel_loaded = true;
+	pthread_mutex_unlock(&s->kernel_lock);
+	return r;
 }

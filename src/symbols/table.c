@@ -249,6 +249,28 @@ long table_at(const struct table *table, uint64_t address, size_t before)
 	return -1;
 }
 
+void table_around(const struct table *table, struct table_span *span, uint64_t address, size_t before)
+{
+	size_t at = before;
+
+	if (before && table->starts[before - 1] > span->first)
+		span->first = table->starts[before - 1];
+	if (before < table->count && table->starts[before] - 1 < span->last)
+		span->last = table->starts[before] - 1;
+	while (at > 0 && before - at < BACK_MAX) {
+		uint64_t end = table->items[at - 1].end;
+
+		if (address < end) {
+			if (end - 1 < span->last)
+				span->last = end - 1;
+			return;
+		}
+		if (end > span->first)
+			span->first = end;
+		at = table->around[at - 1];
+	}
+}
+
 long table_find(const struct table *table, uint64_t address)
 {
 	return table_at(table, address, table_before(table, address, 0, table->count));

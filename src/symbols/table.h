@@ -32,6 +32,13 @@ long table_find(const struct table *table, uint64_t address);
 size_t table_before(const struct table *table, uint64_t address, size_t low, size_t high);
 /* table_at() - the same as table_find(), with that number known. */
 long table_at(const struct table *table, uint64_t address, size_t before);
+/* Addresses that are together. */
+struct table_span {
+	uint64_t first, last;
+};
+
+/* table_around() - makes @span, which has @address, so small that table_at() says the same of each address in it. */
+void table_around(const struct table *table, struct table_span *span, uint64_t address, size_t before);
 void table_free(struct table *table);
 
 #endif

@@ -92,13 +92,13 @@ void perfev_unwinder_describe(const struct perfev_unwinder *unwinder, struct per
 /* The rule of a place. Return: 1, 0 no mapping, -ENOMEM. */
 static int find_rule(struct perfev_unwinder *u, uint64_t ip, const struct unwind_table **table, const struct unwind_rule **rule)
 {
-	const struct mapping *mapping = space_find(u->process, ip);
+	const struct mapping *mapping = space_find(u->view, ip);
 	struct module *module;
 
 	if (!mapping || mapping->is_data)
 		return 0;
-	module = u->symbols->modules[mapping->module];
-	if (!module->unwind_tried && unwind_module_load(module, &u->symbols->places) < 0)
+	module = mapping->module;
+	if (unwind_module_load(module, &u->symbols->places) < 0)
 		return -ENOMEM;
 	*table = module->unwind;
 	*rule = NULL;
@@ -111,9 +111,9 @@ static int find_rule(struct perfev_unwinder *u, uint64_t ip, const struct unwind
 /* Whether signal handlers return to the byte behind @ip, or run what is at it: some machines' have no call frame information. */
 static bool is_signal(const struct perfev_unwinder *u, uint64_t ip)
 {
-	const struct mapping *mapping = space_find(u->process, ip);
+	const struct mapping *mapping = space_find(u->view, ip);
 	unsigned char code[UNWIND_SIGNAL_CODE + 1];
-	const struct module *module = u->symbols->modules[mapping->module];
+	const struct module *module = mapping->module;
 	size_t size = module->no_file
 			      ? 0
 			      : unwind_module_code(module, ip - mapping->start + mapping->offset, code, sizeof(code));
@@ -130,7 +130,7 @@ static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
 	if (r <= 0)
 		return r;
 	place->ip = ip;
-	place->generation = u->process->generation;
+	place->generation = u->view->generation;
 	if (rule && unwind_quick(&place->as.quick, u->machine, table, rule)) {
 		place->kind = PLACE_QUICK;
 		return 1;
@@ -143,7 +143,7 @@ static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
 
 static inline int find_place(struct perfev_unwinder *u, uint64_t ip, const struct place **ret)
 {
-	uint32_t generation = u->process->generation;
+	uint32_t generation = u->view->generation;
 	struct place *place = &u->places[(ip ^ ip >> 12 ^ generation * UINT64_C(0x9e5)) % UNWIND_PLACES];
 
 	*ret = place;
@@ -303,6 +303,7 @@ int perfev_unwind(struct perfev_unwinder *unwinder, const struct perfev_unwind_s
 		  struct perfev_error *err)
 {
 	struct unwind_memory memory = {state->stack.data, 0, state->stack.size, state->registers.values.swapped, NULL};
+	struct space_process *process;
 	struct unwind_state s;
 	uint32_t i;
 	int r;
@@ -312,10 +313,12 @@ int perfev_unwind(struct perfev_unwinder *unwinder, const struct perfev_unwind_s
 	ret->end = PERFEV_UNWOUND_NOTHING;
 	if (!choose_machine(unwinder, state->registers.abi) || !take_registers(unwinder, &state->registers, &s))
 		return 0;
-	if (!unwinder->process || unwinder->process->pid != state->pid)
-		unwinder->process = spaces_get(&unwinder->symbols->spaces, state->pid);
-	if (!unwinder->process)
-		return error_memory(err);
+	if (!unwinder->kept) {
+		process = symbols_process(unwinder->symbols, state->pid);
+		if (!process)
+			return error_memory(err);
+		unwinder->view = &process->view;
+	}
 	memory.start = s.regs[unwinder->machine->sp];
 	r = walk(unwinder, &s, &memory, &ret->count);
 	if (r < 0)

@@ -31,7 +31,8 @@ struct perfev_unwinder {
 	struct perfev_symbols *symbols;
 	enum perfev_arch arch;
 	uint32_t max_frames;
-	struct space_process *process; /* looked up last */
+	struct space_view *view; /* of the process whose stack it is */
+	bool kept;		 /* the view is the caller's, not that of now */
 	struct perfev_unwound_frame *frames;
 	uint64_t *chain; /* room for all frames, their marks, and the kernel's part */
 	const struct unwind_machine *machine;

@@ -150,17 +150,11 @@ size_t unwind_module_code(const struct module *module, uint64_t offset, unsigned
 	return size;
 }
 
-int unwind_module_load(struct module *module, const struct module_places *places)
+static int make_table(struct module *module, const struct module_places *places)
 {
-	const struct elf *plain, *debug;
+	const struct elf *plain = mapped_file(module), *debug;
 	int r;
 
-	if (module->unwind_tried)
-		return 0;
-	if (!module->loaded && module_load(module, places) < 0)
-		return -ENOMEM;
-	module->unwind_tried = true;
-	plain = mapped_file(module);
 	if (!plain && !module->debug_only)
 		return 0;
 	debug = module->has_plain || module->debug_only ? &module->elf : module_debug_file(module, places);
@@ -171,4 +165,20 @@ int unwind_module_load(struct module *module, const struct module_places *places
 	free(module->unwind);
 	module->unwind = NULL;
 	return r == -ENOMEM ? r : 0;
+}
+
+int unwind_module_load(struct module *module, const struct module_places *places)
+{
+	int r = 0;
+
+	if (module->unwind_tried)
+		return 0;
+	if (module_load(module, places) < 0)
+		return -ENOMEM;
+	pthread_mutex_lock(&module->lock);
+	if (!module->unwind_tried)
+		r = make_table(module, places);
+	module->unwind_tried = true;
+	pthread_mutex_unlock(&module->lock);
+	return r;
 }

@@ -17,10 +17,16 @@ static uint32_t random_below(uint32_t limit)
 	return (uint32_t)((seed >> 16) % limit);
 }
 
+/* Modules are told apart by number here. */
+static uint32_t number_of(const struct mapping *mapping)
+{
+	return (uint32_t)(uintptr_t)mapping->module;
+}
+
 static void map(struct spaces *spaces, struct space_process *process, uint64_t start, uint64_t end,
 		uint64_t offset, uint32_t module)
 {
-	struct mapping mapping = {start, end, offset, module, 0};
+	struct mapping mapping = {start, end, offset, (struct module *)(uintptr_t)module, false};
 
 	assert_int_equal(space_map(spaces, process, &mapping), 0);
 }
@@ -31,13 +37,13 @@ static void expect(const struct space_process *process, const char *wanted)
 	char text[512] = "";
 	size_t i, at = 0;
 
-	for (i = 0; process->mappings && i < process->mappings->count; i++) {
-		const struct mapping *m = &process->mappings->items[i];
+	for (i = 0; process->view.mappings && i < process->view.mappings->count; i++) {
+		const struct mapping *m = &process->view.mappings->items[i];
 
 		at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%llu-%llu@%llu:%u",
 				       i ? " " : "", (unsigned long long)m->start,
 				       (unsigned long long)m->end, (unsigned long long)m->offset,
-				       m->module);
+				       number_of(m));
 	}
 	assert_string_equal(text, wanted);
 }
@@ -75,10 +81,10 @@ static void test_overlaps(void **state)
 		process = spaces_get(&spaces, 7);
 		map(&spaces, process, 300, 400, 2000, 2);
 		map(&spaces, process, 100, 200, 1000, 1);
-		generation = process->generation;
+		generation = process->view.generation;
 		map(&spaces, process, rows[i].start, rows[i].end, 0, 9);
 		expect(process, rows[i].wanted);
-		assert_int_equal(process->generation != generation, rows[i].start < rows[i].end);
+		assert_int_equal(process->view.generation != generation, rows[i].start < rows[i].end);
 		spaces_free(&spaces);
 	}
 }
@@ -91,15 +97,15 @@ static void test_find(void **state)
 	(void)state;
 	memset(&spaces, 0, sizeof(spaces));
 	process = spaces_get(&spaces, 7);
-	assert_null(space_find(process, 0));
+	assert_null(space_find(&process->view, 0));
 	map(&spaces, process, 100, 200, 0, 1);
 	map(&spaces, process, UINT64_MAX - 9, UINT64_MAX, 0, 2);
-	assert_null(space_find(process, 99));
-	assert_int_equal(space_find(process, 100)->module, 1);
-	assert_int_equal(space_find(process, 199)->module, 1);
-	assert_null(space_find(process, 200));
-	assert_int_equal(space_find(process, UINT64_MAX - 1)->module, 2);
-	assert_null(space_find(process, UINT64_MAX));
+	assert_null(space_find(&process->view, 99));
+	assert_int_equal(number_of(space_find(&process->view, 100)), 1);
+	assert_int_equal(number_of(space_find(&process->view, 199)), 1);
+	assert_null(space_find(&process->view, 200));
+	assert_int_equal(number_of(space_find(&process->view, UINT64_MAX - 1)), 2);
+	assert_null(space_find(&process->view, UINT64_MAX));
 	spaces_free(&spaces);
 }
 
@@ -133,9 +139,9 @@ static void test_against_single_bytes(void **state)
 			bytes[k].offset = offset + k - start;
 		}
 		for (k = 0; k < SPACE; k++) {
-			const struct mapping *m = space_find(process, k);
+			const struct mapping *m = space_find(&process->view, k);
 
-			assert_int_equal(m ? m->module : 0, bytes[k].module);
+			assert_int_equal(m ? number_of(m) : 0, bytes[k].module);
 			assert_true(!m || m->offset + k - m->start == bytes[k].offset);
 		}
 	}
@@ -157,12 +163,12 @@ static void test_fork(void **state)
 	second = spaces_get(&spaces, 3);
 	map(&spaces, child, 7, 9, 0, 5); /* of an earlier process of that number */
 	map(&spaces, parent, 100, 200, 0, 1);
-	generation = child->generation;
+	generation = child->view.generation;
 	assert_int_equal(space_fork(&spaces, parent, child), 0);
 	assert_int_equal(space_fork(&spaces, child, second), 0);
-	assert_true(child->generation != generation);
-	assert_ptr_equal(parent->mappings, child->mappings); /* shared, until one changes */
-	assert_ptr_equal(parent->mappings, second->mappings);
+	assert_true(child->view.generation != generation);
+	assert_ptr_equal(parent->view.mappings, child->view.mappings); /* shared, until one changes */
+	assert_ptr_equal(parent->view.mappings, second->view.mappings);
 	map(&spaces, child, 150, 160, 0, 2);
 	expect(parent, "100-200@0:1");
 	expect(child, "100-150@0:1 150-160@0:2 160-200@60:1");
@@ -177,12 +183,12 @@ static void test_fork(void **state)
 	assert_int_equal(space_fork(&spaces, parent, parent), 0); /* changes nothing */
 	expect(parent, "100-200@0:1 300-400@0:3");
 	space_exec(&spaces, parent);
-	assert_int_equal(space_find(parent, 350)->module, 3); /* of the program that called exec */
+	assert_int_equal(number_of(space_find(&parent->view, 350)), 3); /* of the program that called exec */
 	map(&spaces, parent, 300, 360, 0, 6);
-	assert_int_equal(space_find(parent, 350)->module, 6);
-	assert_int_equal(space_find(parent, 370)->module, 3);
+	assert_int_equal(number_of(space_find(&parent->view, 350)), 6);
+	assert_int_equal(number_of(space_find(&parent->view, 370)), 3);
 	space_run(&spaces, parent);
-	assert_null(space_find(parent, 370));
+	assert_null(space_find(&parent->view, 370));
 	space_exec(&spaces, parent);
 	assert_int_equal(space_fork(&spaces, parent, child), 0); /* of one that has nothing */
 	expect(child, "");
@@ -227,7 +233,7 @@ static void test_many_processes(void **state)
 		assert_non_null(process);
 		assert_int_equal(process->pid, i);
 		assert_ptr_equal(spaces_get(&spaces, i), process);
-		assert_int_equal(space_find(process, 1)->module, i + 10);
+		assert_int_equal(number_of(space_find(&process->view, 1)), i + 10);
 	}
 	assert_null(spaces_find(&spaces, 5000));
 	assert_int_equal(spaces.process_count, 5005);

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mapping of the process -> place in a module -> symbol. A recording has millions of addresses and thousands of functions,
+ * so answers are remembered for pieces of code: in a piece of 256 bytes, the part of it that has the same answer.
+ * Where the piece is not known, the symbols that begin in 16 KiB around it are, so that few of a table are looked at.
+ */
+#include "locate.h"
+#include "symbols_base.h"
+
+#include "base/hash.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PIECE_SLOTS   16384
+#define PIECE_SHIFT   8
+#define PIECE_LAST    ((1u << PIECE_SHIFT) - 1)
+#define PIECE_SYMBOLS (1u << 24)
+#define PART_SLOTS    8192
+#define PART_SHIFT    14
+#define INLINED_SLOTS 4096
+
+/* Addresses of one piece that have one symbol: @first, and those behind it up to one that ends with @last. */
+struct piece_slot {
+	uint64_t first;
+	uint32_t space;		/* the module + 1; 0: empty */
+	uint32_t symbol : 24;	/* + 1; 0: none */
+	uint32_t last : PIECE_SHIFT;
+};
+
+/* Which symbols of a module begin in a part of it. */
+struct part_slot {
+	uint64_t part;
+	uint32_t space;
+	uint32_t low, high; /* as table_before() counts; high 0: there is no symbol in it */
+};
+
+struct inlined_slot {
+	uint64_t address;
+	const struct module *module;
+	struct dwarf_unit *unit;
+	struct dwarf_function *function;
+};
+
+struct locator {
+	struct perfev_symbols *symbols;
+	struct piece_slot pieces[PIECE_SLOTS];
+	struct part_slot parts[PART_SLOTS];
+	struct inlined_slot inlined[INLINED_SLOTS];
+};
+
+struct locator *locator_new(struct perfev_symbols *symbols)
+{
+	struct locator *locator = calloc(1, sizeof(*locator));
+
+	if (locator)
+		locator->symbols = symbols;
+	return locator;
+}
+
+void locator_free(struct locator *locator)
+{
+	free(locator);
+}
+
+/* ---- symbols -------------------------------------------------------------------------------------------------- */
+
+static void fill_part(struct part_slot *slot, const struct table *table, uint32_t space, uint64_t part)
+{
+	uint64_t first = part << PART_SHIFT;
+	size_t low = first ? table_before(table, first - 1, 0, table->count) : 0;
+	size_t high = table_before(table, first + ((1 << PART_SHIFT) - 1), low, table->count);
+
+	slot->space = space;
+	slot->part = part;
+	slot->low = (uint32_t)low;
+	slot->high = low == high && table_at(table, first, low) < 0 ? 0 : (uint32_t)high;
+}
+
+/* What is around @address with the same answer; as far as its piece goes. */
+static void fill_piece(struct piece_slot *slot, const struct table *table, uint32_t space, uint64_t address, size_t before,
+		       uint32_t symbol)
+{
+	struct table_span span = {address & ~(uint64_t)PIECE_LAST, address | PIECE_LAST};
+
+	if (symbol >= PIECE_SYMBOLS)
+		return;
+	table_around(table, &span, address, before);
+	slot->space = space;
+	slot->symbol = symbol & (PIECE_SYMBOLS - 1);
+	slot->first = span.first;
+	slot->last = span.last & PIECE_LAST;
+}
+
+static uint32_t search_symbol(struct locator *l, struct piece_slot *piece, const struct table *table, uint32_t space,
+			      uint64_t address)
+{
+	uint64_t number = address >> PART_SHIFT;
+	struct part_slot *part = &l->parts[hash_pair(space, number) & (PART_SLOTS - 1)];
+	size_t before;
+	uint32_t symbol;
+
+	if (part->space != space || part->part != number)
+		fill_part(part, table, space, number);
+	if (!part->high)
+		return 0;
+	before = table_before(table, address, part->low, part->high);
+	symbol = (uint32_t)(table_at(table, address, before) + 1);
+	fill_piece(piece, table, space, address, before, symbol);
+	return symbol;
+}
+
+static inline uint32_t find_symbol(struct locator *l, const struct table *table, uint32_t space, uint64_t address)
+{
+	struct piece_slot *piece = &l->pieces[hash_pair(space, address >> PIECE_SHIFT) & (PIECE_SLOTS - 1)];
+
+	if (piece->space == space && (piece->first ^ address) <= PIECE_LAST && address >= piece->first &&
+	    (address & PIECE_LAST) <= piece->last)
+		return piece->symbol;
+	return search_symbol(l, piece, table, space, address);
+}
+
+/* ---- calls that were inlined ---------------------------------------------------------------------------------- */
+
+static void find_inlined(struct locator *l, struct located *ret)
+{
+	struct inlined_slot *slot =
+		&l->inlined[hash_pair((uintptr_t)ret->module, ret->address) & (INLINED_SLOTS - 1)];
+
+	if (slot->module != ret->module || slot->address != ret->address) {
+		slot->module = ret->module;
+		slot->address = ret->address;
+		slot->function = module_inlined(ret->module, &l->symbols->places, ret->address, &slot->unit);
+	}
+	ret->inlined = slot->function;
+	ret->unit = slot->unit;
+}
+
+/* ---- places --------------------------------------------------------------------------------------------------- */
+
+uint64_t locate_in_file(const struct module *module, const struct mapping *mapping, uint64_t ip)
+{
+	return module->no_file ? ip : ip - mapping->start + mapping->offset;
+}
+
+static inline int locate_user(struct locator *l, struct located *ret, const struct mapping *mapping, uint64_t ip, bool inlined)
+{
+	struct module *module = mapping->module;
+
+	if (!module->loaded && module_load(module, &l->symbols->places) < 0)
+		return -ENOMEM;
+	ret->module = module;
+	ret->in_file = locate_in_file(module, mapping, ip);
+	ret->address = module_address(module, ret->in_file);
+	if (inlined && module_may_inline(module))
+		find_inlined(l, ret);
+	if (module->table.count)
+		ret->symbol = find_symbol(l, &module->table, module->number + 1, ret->address);
+	return 0;
+}
+
+static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip)
+{
+	struct perfev_symbols *s = l->symbols;
+
+	ret->in_file = ret->address = ip;
+	ret->flags = PERFEV_FRAME_KERNEL;
+	ret->kernel = true;
+	ret->module = s->modules[MODULE_KERNEL];
+	if (s->ksymbols.count)
+		ret->function = functions_find(&s->ksymbols, ip);
+	if (ret->function)
+		return 0;
+	if (!s->kernel_loaded && symbols_kernel(s) < 0)
+		return -ENOMEM;
+	ret->address -= s->kernel_delta;
+	if (s->kallsyms.table.count)
+		ret->symbol = find_symbol(l, &s->kallsyms.table, MODULE_KERNEL + 1, ret->address);
+	return 0;
+}
+
+static void locate_nowhere(const struct perfev_symbols *s, struct located *ret, uint64_t ip, uint32_t cpumode)
+{
+	uint32_t module = MODULE_UNKNOWN;
+
+	if (cpumode == PERF_RECORD_MISC_HYPERVISOR)
+		module = MODULE_HYPERVISOR;
+	else if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
+		module = MODULE_GUEST;
+	ret->module = s->modules[module];
+	ret->in_file = ret->address = ip;
+	ret->nowhere = true;
+}
+
+int locate(struct locator *locator, struct located *ret, struct space_view *view, uint64_t ip, uint32_t cpumode, bool inlined)
+{
+	const struct mapping *mapping;
+
+	located_begin(ret);
+	if (cpumode == PERF_RECORD_MISC_KERNEL)
+		return locate_kernel(locator, ret, ip);
+	mapping = cpumode == PERF_RECORD_MISC_USER ? space_find(view, ip) : NULL;
+	if (mapping)
+		return locate_user(locator, ret, mapping, ip, inlined);
+	locate_nowhere(locator->symbols, ret, ip, cpumode);
+	return 0;
+}

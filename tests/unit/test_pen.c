@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The command's own numbers are those of printf(), whatever the number and the width. */
+#include "test.h"
+
+#include "../../cli/pen.h"
+
+#include <inttypes.h>
+
+static uint64_t seed = 88172645463325252u;
+
+/* Of any length: numbers of few digits are as likely as those of many. */
+static uint64_t some_number(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed >> (seed & 63);
+}
+
+static void expect(const char *what, const char *got, const char *end, const char *wanted)
+{
+	if ((size_t)(end - got) != strlen(wanted) || memcmp(got, wanted, strlen(wanted)))
+		fail_msg("%s: \"%.*s\", and not \"%s\"", what, (int)(end - got), got, wanted);
+}
+
+static void check(uint64_t number)
+{
+	static const int widths[] = {0, 1, 5, 10, 16, 40};
+	char got[160], wanted[160];
+	size_t i;
+
+	for (i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+		snprintf(wanted, sizeof(wanted), "%*" PRIu64, widths[i], number);
+		expect("put_number", got, put_number(got, number, widths[i]), wanted);
+		snprintf(wanted, sizeof(wanted), "%*" PRIx64, widths[i], number);
+		expect("put_hex", got, put_hex(got, number, widths[i]), wanted);
+		if (widths[i] > 16)
+			continue;
+		snprintf(wanted, sizeof(wanted), "%0*" PRIu64, widths[i] ? widths[i] : 1, number);
+		expect("put_zeros", got, put_zeros(got, number, widths[i]), wanted);
+	}
+	snprintf(wanted, sizeof(wanted), "%016" PRIx64, number);
+	expect("put_hex_zeros", got, put_hex_zeros(got, number, 16), wanted);
+	snprintf(wanted, sizeof(wanted), "%04" PRIx64, number & 0xffff);
+	expect("put_hex_zeros", got, put_hex_zeros(got, number & 0xffff, 4), wanted);
+}
+
+static void test_borders(void **state)
+{
+	uint64_t power;
+	int i;
+
+	(void)state;
+	check(0);
+	check(UINT64_MAX);
+	for (power = 1, i = 0; i < 20; i++, power *= 10) {
+		check(power - 1);
+		check(power);
+		check(power + 1);
+	}
+	for (i = 0; i < 64; i++) {
+		check(UINT64_C(1) << i);
+		check((UINT64_C(1) << i) - 1);
+	}
+}
+
+static void test_any(void **state)
+{
+	int i;
+
+	(void)state;
+	for (i = 0; i < 50000; i++)
+		check(some_number());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_borders),
+		cmocka_unit_test(test_any),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
