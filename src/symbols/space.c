@@ -212,6 +212,8 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 	free_threads(child);
 	child->generation = ++spaces->generations;
 	child->jit = parent->jit;
+	child->program = parent->program;
+	child->list = parent->list;
 	if (!parent->mappings)
 		return 0;
 	if (parent->mappings->owners == UINT32_MAX)
@@ -237,6 +239,7 @@ void space_exec(struct spaces *spaces, struct space_process *process)
 		spaces->execs++;
 	process->before = process->mappings;
 	process->jit = NULL;
+	process->program = process->list = 0;
 	process->mappings = NULL;
 	process->generation = ++spaces->generations;
 }

@@ -35,6 +35,8 @@ struct space_process {
 	struct mappings *before;   /* of the program that ended itself by exec, till the new one runs; or NULL */
 	struct space_thread *threads;
 	struct jit *jit; /* code that it compiled; or NULL */
+	uint32_t program; /* the module that was mapped first, + 1: that stays for as long as the program runs; 0: none yet */
+	uint32_t list;	  /* the module of its list of functions, + 1; 0: it has no code that was made at run time */
 	size_t hint;	     /* the mapping that was found last */
 	uint32_t generation; /* another one after each change of the mappings */
 	struct space_process *next;

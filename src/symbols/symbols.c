@@ -373,6 +373,36 @@ static int find_user(struct perfev_symbols *s, const struct mapping *mapping, ui
 	return inlined + 1;
 }
 
+static int has_symbol(struct perfev_symbols *s, const struct mapping *mapping, uint64_t ip)
+{
+	struct module *module = s->modules[mapping->module];
+
+	if (!module->loaded && module_load(module, &s->places) < 0)
+		return -ENOMEM;
+	return find_symbol(s, &module->table, mapping->module + 1,
+			   module_address(module, offset_in_file(module, mapping, ip))) >= 0;
+}
+
+/* A process's list of functions may name code that lies in a file without symbols. Then it is as if the list were mapped there. */
+static int find_in_list(struct perfev_symbols *s, const struct space_process *process, const struct mapping **mapping, uint64_t ip,
+			struct mapping *list)
+{
+	int r;
+
+	memset(list, 0, sizeof(*list));
+	list->end = UINT64_MAX;
+	list->module = process->list - 1;
+	if ((*mapping)->module == list->module)
+		return 0;
+	r = has_symbol(s, *mapping, ip);
+	if (r)
+		return r < 0 ? r : 0;
+	r = has_symbol(s, list, ip);
+	if (r > 0)
+		*mapping = list;
+	return r < 0 ? r : 0;
+}
+
 /* ---- kernel code --------------------------------------------------------------------------------------------- */
 
 static int kernel_module(struct perfev_symbols *s, const struct symbol *symbol, uint32_t *ret)
@@ -467,6 +497,7 @@ static int find(struct perfev_symbols *s, const struct perfev_place *place, stru
 {
 	const struct mapping *mapping;
 	struct space_process *process;
+	struct mapping list;
 
 	if (place->cpumode == PERF_RECORD_MISC_KERNEL)
 		return find_kernel(s, place->ip, ret);
@@ -482,6 +513,8 @@ static int find(struct perfev_symbols *s, const struct perfev_place *place, stru
 			return r;
 	}
 	mapping = space_find(process, place->ip);
+	if (mapping && process->list && find_in_list(s, process, &mapping, place->ip, &list) < 0)
+		return -ENOMEM;
 	return mapping ? find_user(s, mapping, place->ip, ret, max) : find_elsewhere(s, place, ret);
 }
 
