@@ -183,6 +183,25 @@ def test_code_without_information():
         assert leaf and leaf[0][-2] == "main", leaf
 
 
+def test_many_functions():
+    """U18: 50,000 functions, and no index of them; the one that runs is in the middle."""
+    need_command("gcc")
+    if platform.machine() != "x86_64":
+        raise Skip("the code is x86-64's")
+    with Folder() as folder:
+        (folder / "f.s").write_text(".text\n" + "".join(
+            f".globl f{i}\n.type f{i},@function\nf{i}: .cfi_startproc\n sub ${i % 50 * 16 + 8},%rsp\n .cfi_adjust_cfa_offset {i % 50 * 16 + 8}\n"
+            f" call *%rdi\n add ${i % 50 * 16 + 8},%rsp\n .cfi_adjust_cfa_offset -{i % 50 * 16 + 8}\n ret\n.cfi_endproc\n.size f{i},.-f{i}\n"
+            for i in range(50000)) + ".section .note.GNU-stack\n")
+        (folder / "m.c").write_text("volatile unsigned long n;\nvoid f25049(void (*)(void));\n"
+                                    "__attribute__((noinline)) void spin(void) { for (int i = 0; i < 100000000; i++) n += i; }\n"
+                                    "int main(void) { f25049(spin); return n == 1; }\n")
+        expect_code(run("gcc", "-O2", "-Wl,--no-eh-frame-hdr", folder / "m.c", folder / "f.s", "-o", folder / "m"), 0)
+        stacks, _ = stacks_of(record(folder, folder / "m", "dwarf"))
+        frames = max(stacks.items(), key=lambda item: item[1])[0]
+        expect(frames[-3:], ("main", "f25049", "spin"))
+
+
 def test_json():
     with Folder() as folder:
         data = record(folder, program(folder), "dwarf", 5)

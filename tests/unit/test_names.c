@@ -101,6 +101,24 @@ static void test_moved_kernel(void **state)
 	}
 }
 
+/* The kernel is named by the file of its symbols; that is another one than runs here. */
+static void test_kernel_by_its_file(void **state)
+{
+	struct perfev_build_id entry = {.misc = PERF_RECORD_MISC_KERNEL, .pid = -1, .size = 20, .id = {1, 2, 3}};
+	struct perfev_module_info info;
+	uint8_t id[20];
+
+	(void)state;
+	if (perfev_build_id_read(id, "/sys/kernel/notes", NULL) <= 0)
+		skip();
+	entry.filename = "/lib/modules/6.1.0/kernel/fs/ext4.ko"; /* which says nothing of the kernel */
+	assert_works(perfev_symbols_build_id(symbols, &entry, &err));
+	entry.filename = "/usr/lib/debug/boot/vmlinux-6.1.0";
+	assert_works(perfev_symbols_build_id(symbols, &entry, &err));
+	assert_true(perfev_symbols_module(symbols, find(0, 0xffffffff81001004, KERNEL).module_id, &info));
+	assert_non_null(strstr(info.why, "another kernel than the recorded one"));
+}
+
 static void test_bad_kallsyms(void **state)
 {
 	struct perfev_module_info info;
@@ -299,6 +317,7 @@ static void test_kinds_of_names(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_moved_kernel, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_kernel_by_its_file, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_bad_kallsyms, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_odd_places, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
