@@ -53,21 +53,49 @@ static void put_header(FILE *out, const struct loaded *l, const char *path)
 			text_number(number, l->deferred.alone));
 }
 
+/* Processes whose code was made at run time have a module each: those that lack the same are one line. */
+static bool is_same_lack(const struct missing *a, const struct missing *b)
+{
+	return a == b || (!strncmp(a->module, "/tmp/perf-", 10) && !strncmp(b->module, "/tmp/perf-", 10) && !strcmp(a->why, b->why));
+}
+
+static void put_missing_of(FILE *out, const struct loaded *l, size_t from)
+{
+	uint64_t samples = 0;
+	size_t processes = 0, i;
+	char number[32];
+
+	for (i = from; i < l->missing_count; i++)
+		if (is_same_lack(&l->missing[from], &l->missing[i])) {
+			samples += l->missing[i].samples;
+			processes++;
+		}
+	fprintf(out, "#  %10s samples in ", text_number(number, samples));
+	text_name(out, l->missing[from].module);
+	if (processes > 1)
+		fprintf(out, " and those of %zu more processes", processes - 1);
+	fprintf(out, ": %s\n", l->missing[from].why);
+}
+
 static void put_missing(FILE *out, const struct loaded *l)
 {
-	char number[32];
-	size_t i;
+	size_t told[10], count = 0, more = 0, i, k;
 
 	if (!l->missing_count)
 		return;
 	fputs("#\n# without a name:\n", out);
-	for (i = 0; i < l->missing_count && i < 10; i++) {
-		fprintf(out, "#  %10s samples in ", text_number(number, l->missing[i].samples));
-		text_name(out, l->missing[i].module);
-		fprintf(out, ": %s\n", l->missing[i].why);
+	for (i = 0; i < l->missing_count; i++) {
+		for (k = 0; k < count && !is_same_lack(&l->missing[told[k]], &l->missing[i]);)
+			k++;
+		if (k == 10)
+			more++;
+		if (k < count || k == 10)
+			continue;
+		told[count++] = i;
+		put_missing_of(out, l, i);
 	}
-	if (i < l->missing_count)
-		fprintf(out, "#  and in %zu more modules\n", l->missing_count - i);
+	if (more)
+		fprintf(out, "#  and in %zu more modules\n", more);
 }
 
 /* Debug information that is there, but for a part of it that is in another file. */

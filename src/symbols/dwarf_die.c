@@ -452,7 +452,7 @@ bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct 
 	abbrev = &abbrevs->items[code];
 	ret->tag = abbrev->tag;
 	ret->children = abbrev->children;
-	return read_values(ret, r, dwarf, unit, abbrevs->specs + abbrev->first, abbrev->count);
+	return !abbrev->count || read_values(ret, r, dwarf, unit, abbrevs->specs + abbrev->first, abbrev->count);
 }
 
 /* Looks for one kind only; its attributes are read into @only. */

@@ -402,7 +402,7 @@ void dwarf_file_name(struct dwarf *dwarf, struct dwarf_unit *unit, uint32_t inde
 	base = unit->folder;
 	if (name[0] == '/' || !folder || !folder[0])
 		snprintf(to, size, "%s", name);
-	else if (folder[0] == '/' || !base || folder == base)
+	else if (folder[0] == '/' || !base || unit->files[index].folder == 0) /* which is the base, and may be relative */
 		snprintf(to, size, "%s/%s", folder, name);
 	else
 		snprintf(to, size, "%s/%s/%s", base, folder, name);

@@ -84,9 +84,9 @@ static const char *mapped_name(const struct perfev_mmap *mmap, const struct perf
 /* The process maps the file that it writes down its compiled code in. */
 static int open_jit(struct perfev_symbols *s, struct space_process *process, const char *path)
 {
-	char file[8192], why[200];
+	char file[SEARCH_PATH], why[200], other[200];
+	struct jit *jit, *inside;
 	struct module *module;
-	struct jit *jit;
 
 	if (process->jit && !strcmp(process->jit->path, path))
 		return 0;
@@ -97,6 +97,16 @@ static int open_jit(struct perfev_symbols *s, struct space_process *process, con
 	jit = jit_new(module->name, file, module, why);
 	if (!jit)
 		return -ENOMEM;
+	if (!jit->dump && search_in_process(&s->places, process->pid, path, file)) { /* of a container */
+		inside = jit_new(module->name, file, module, other);
+		if (inside && inside->dump) {
+			why[0] = 0;
+			jit_free(jit);
+			jit = inside;
+		} else {
+			jit_free(inside);
+		}
+	}
 	module->loaded = true;
 	snprintf(module->why, sizeof(module->why), "%s", why);
 	jit->next = s->jits;
@@ -124,13 +134,49 @@ static void note_time(struct perfev_symbols *s, const struct perfev_record *reco
 	s->now = attr->use_clockid && attr->clockid == MONOTONIC ? time : UINT64_MAX;
 }
 
+static bool has_list(const struct perfev_symbols *s, int32_t pid)
+{
+	char name[64], path[SEARCH_PATH];
+	struct source source;
+	unsigned i;
+	int r = -ENOENT;
+
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)pid);
+	for (i = 0; r == -ENOENT && search_list(&s->places, name, i, path); i++)
+		r = source_open(&source, path, SOURCE_FILE);
+	if (r == 0)
+		source_close(&source);
+	return r == 0;
+}
+
+/* Some programs copy their own code into memory with larger pages, and put that in its place. It is still the program's, which is
+ * never unmapped, as libraries may be; unless the process says what it put there. */
+static bool is_moved_program(struct perfev_symbols *s, struct space_process *process, const struct perfev_mmap *mmap,
+			     const char *name)
+{
+	bool anonymous = !module_is_file(name) && name[0] != '['; /* the vdso is no such memory */
+	const struct mapping *old = anonymous && process->program ? space_find(&process->view, mmap->addr) : NULL;
+
+	return old && old->module == process->program && mmap->addr + mmap->len <= old->end && !has_list(s, process->pid);
+}
+
+/* What a mapping tells of its process. */
+static void note_module(struct space_process *process, const struct mapping *mapping, const char *name)
+{
+	if (module_is_jit_map(name))
+		process->view.list = mapping->module;
+	else if (!process->program && !mapping->is_data && module_is_file(name))
+		process->program = mapping->module;
+}
+
 static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
 		     const struct perfev_layout *layout, struct perfev_error *err)
 {
 	struct perfev_mmap mmap;
 	struct space_process *process;
 	struct mapping mapping;
-	char jit[64];
+	const char *name;
+	char list[64];
 	int r = perfev_mmap_decode(&mmap, record, layout, err);
 
 	if (r < 0)
@@ -149,9 +195,13 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 	if (process && (jit_is_dump(mmap.filename) ? open_jit(s, process, mmap.filename)
 						    : forget_jit(process, &mmap)) < 0)
 		return error_memory(err);
-	mapping.module = symbols_module(s, mapped_name(&mmap, record, jit, sizeof(jit)), mmap.build_id, mmap.build_id_size);
+	name = mapped_name(&mmap, record, list, sizeof(list));
+	if (process && is_moved_program(s, process, &mmap, name))
+		return 0;
+	mapping.module = symbols_module(s, name, mmap.build_id, mmap.build_id_size);
 	if (!process || !mapping.module || space_map(&s->spaces, process, &mapping) < 0)
 		return error_memory(err);
+	note_module(process, &mapping, name);
 	mapping.module->pid = (int32_t)mmap.pid; /* the last one is the likeliest to live */
 	return 0;
 }

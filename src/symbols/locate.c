@@ -159,6 +159,24 @@ static inline int locate_user(struct locator *l, struct located *ret, const stru
 	return 0;
 }
 
+/* The process's list of functions may name code that lies in a file without symbols. */
+static int locate_listed(struct locator *l, struct located *ret, struct module *list, uint64_t ip)
+{
+	uint32_t symbol = 0;
+
+	if (module_load(list, &l->symbols->places) < 0)
+		return -ENOMEM;
+	if (list->table.count)
+		symbol = find_symbol(l, &list->table, list->number + 1, ip);
+	if (!symbol)
+		return 0;
+	located_begin(ret);
+	ret->module = list;
+	ret->address = ret->in_file = ip;
+	ret->symbol = symbol;
+	return 0;
+}
+
 static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip)
 {
 	struct perfev_symbols *s = l->symbols;
@@ -200,8 +218,10 @@ int locate(struct locator *locator, struct located *ret, struct space_view *view
 	if (cpumode == PERF_RECORD_MISC_KERNEL)
 		return locate_kernel(locator, ret, ip);
 	mapping = cpumode == PERF_RECORD_MISC_USER ? space_find(view, ip) : NULL;
+	if (mapping && locate_user(locator, ret, mapping, ip, inlined) < 0)
+		return -ENOMEM;
 	if (mapping)
-		return locate_user(locator, ret, mapping, ip, inlined);
+		return view->list && !ret->symbol && mapping->module != view->list ? locate_listed(locator, ret, view->list, ip) : 0;
 	locate_nowhere(locator->symbols, ret, ip, cpumode);
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define PAGE_SHIFT    12 /* of the smallest pages that there are */
 #define STT_NOTYPE    0
 #define STT_OBJECT    1
 #define STT_FUNC      2
@@ -351,11 +352,12 @@ bool module_is_file(const char *name)
 /* The list of functions that the process wrote. */
 static void read_map(struct module *module, const struct module_places *places)
 {
-	char path[8192];
-	int r;
+	char path[SEARCH_PATH];
+	unsigned i;
+	int r = -ENOENT;
 
-	snprintf(path, sizeof(path), "%s%s", places->symfs ? places->symfs : "", module->name);
-	r = perf_map_read(&module->table, &module->text, path);
+	for (i = 0; r == -ENOENT && search_list(places, module->name, i, path); i++)
+		r = perf_map_read(&module->table, &module->text, path);
 	if (r < 0 || !module->table.count) {
 		table_free(&module->table);
 		snprintf(module->why, sizeof(module->why), "code that was made at run time, and its list of functions %s",
@@ -534,6 +536,10 @@ uint64_t module_address(const struct module *module, uint64_t offset)
 
 	for (i = 0; i < module->part_count; i++)
 		if (offset - module->parts[i].offset < module->parts[i].size)
+			return offset - module->parts[i].offset + module->parts[i].address;
+	for (i = 0; i < module->part_count; i++) /* mapped are whole pages */
+		if (offset >> PAGE_SHIFT >= module->parts[i].offset >> PAGE_SHIFT && module->parts[i].size &&
+		    offset >> PAGE_SHIFT <= (module->parts[i].offset + module->parts[i].size - 1) >> PAGE_SHIFT)
 			return offset - module->parts[i].offset + module->parts[i].address;
 	return offset;
 }

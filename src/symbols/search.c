@@ -182,6 +182,53 @@ enum search_fit search_mapped(struct search *s, struct elf *ret, char *path, int
 	return try_copies(&a) ? FIT_YES : fit;
 }
 
+/* ---- what processes write ----------------------------------------------------------------------------------- */
+
+bool search_in_process(const struct module_places *places, int32_t pid, const char *name, char *path)
+{
+	int n = places->proc && pid > 0 ? snprintf(path, SEARCH_PATH, "%s/%d/root%s", places->proc, (int)pid, name) : 0;
+
+	return n > 0 && n < SEARCH_PATH;
+}
+
+/* What a process calls itself: in the innermost of its namespaces. */
+static long inner_pid(const char *proc, long pid)
+{
+	char path[512], text[8192];
+	struct source source;
+	int64_t n, used = 0;
+	char *line;
+
+	snprintf(path, sizeof(path), "%s/%ld/status", proc, pid);
+	if (source_open(&source, path, SOURCE_STREAM) < 0)
+		return pid;
+	do {
+		n = source_read(&source, text + used, sizeof(text) - 1 - (size_t)used);
+		used += n > 0 ? n : 0;
+	} while (n > 0 && used < (int64_t)sizeof(text) - 1);
+	source_close(&source);
+	text[used] = 0;
+	line = strstr(text, "\nNSpid:");
+	if (!line)
+		return pid;
+	line[1 + strcspn(line + 1, "\n")] = 0;
+	line = strrchr(line, '\t');
+	return line && atol(line + 1) > 0 ? atol(line + 1) : pid;
+}
+
+bool search_list(const struct module_places *places, const char *name, unsigned number, char *path)
+{
+	char inside[64];
+	long pid = atol(name + sizeof("/tmp/perf-") - 1);
+
+	if (number == 0)
+		return snprintf(path, SEARCH_PATH, "%s%s", or_empty(places->symfs), name) < SEARCH_PATH;
+	if (number > 1 || !places->proc || pid <= 0 || pid > INT32_MAX)
+		return false;
+	snprintf(inside, sizeof(inside), "/tmp/perf-%ld.map", inner_pid(places->proc, pid));
+	return search_in_process(places, (int32_t)pid, inside, path);
+}
+
 /* ---- debug files -------------------------------------------------------------------------------------------- */
 
 static bool try_by_id(struct attempt *a)

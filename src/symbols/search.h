@@ -41,6 +41,12 @@ enum search_fit search_mapped(struct search *s, struct elf *ret, char *path, int
  * @path: SEARCH_PATH bytes. */
 bool search_debug(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *));
 
+/* search_list() - the ways to a process's list of functions, "/tmp/perf-PID.map": number 0, 1, ..., in @path of SEARCH_PATH bytes;
+ * false: there is none of that number. */
+bool search_list(const struct module_places *places, const char *name, unsigned number, char *path);
+/* search_in_process() - where a process that still lives sees a file; false: nothing is known of processes. */
+bool search_in_process(const struct module_places *places, int32_t pid, const char *name, char *path);
+
 /* search_other() - a struct dwarf_others' open */
 bool search_other(void *search, struct elf *ret, struct dwarf_wish *wish);
 

@@ -212,6 +212,8 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 	free_threads(child);
 	child->view.generation = ++spaces->generations;
 	child->jit = parent->jit;
+	child->program = parent->program;
+	child->view.list = parent->view.list;
 	if (!parent->view.mappings)
 		return 0;
 	if (parent->view.mappings->owners == UINT32_MAX)
@@ -237,6 +239,7 @@ void space_exec(struct spaces *spaces, struct space_process *process)
 		spaces->execs++;
 	process->view.before = process->view.mappings;
 	process->jit = NULL;
+	process->program = process->view.list = NULL;
 	process->view.mappings = NULL;
 	process->view.generation = ++spaces->generations;
 }

@@ -35,6 +35,7 @@ struct space_thread {
 struct space_view {
 	struct mappings *mappings; /* NULL: none */
 	struct mappings *before;   /* of the program that ended itself by exec, till the new one runs; or NULL */
+	struct module *list;	   /* of functions that were made at run time; NULL: there are none */
 	size_t hint;		   /* the mapping that was found last */
 	uint32_t generation;	   /* another one after each change of the mappings */
 };
@@ -44,6 +45,7 @@ struct space_process {
 	struct space_view view; /* now */
 	struct space_thread *threads;
 	struct jit *jit; /* code that it compiled; or NULL */
+	struct module *program; /* that was mapped first: it stays for as long as the program runs; NULL: none yet */
 	struct space_process *next;
 };
 

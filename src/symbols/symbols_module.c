@@ -198,12 +198,21 @@ bool perfev_symbols_module(const struct perfev_symbols *symbols, uint32_t module
 	return true;
 }
 
+static const char kernel_name[] = "[kernel.kallsyms]";
+
+/* Some recorders name the file that they have the kernel's symbols from, which no mapping is called. */
+static bool is_kernel_file(const struct perfev_build_id *entry)
+{
+	return (entry->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL && entry->filename[0] == '/' &&
+	       !strstr(entry->filename, ".ko");
+}
+
 int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_build_id *entry,
 			    struct perfev_error *err)
 {
 	struct recorded_id *ids =
 		array_grow(symbols->ids, &symbols->id_room, symbols->id_count, sizeof(*ids));
-	const char *name = intern(&symbols->names, entry->filename);
+	const char *name = intern(&symbols->names, is_kernel_file(entry) ? kernel_name : entry->filename);
 	uint64_t *index;
 
 	if (ids)
@@ -230,7 +239,7 @@ static void kernel_why(struct perfev_symbols *s, const char *why)
  * they do not. */
 static int same_kernel(struct perfev_symbols *s)
 {
-	const struct recorded_id *recorded = find_id(s, "[kernel.kallsyms]");
+	const struct recorded_id *recorded = find_id(s, kernel_name);
 	uint8_t id[20];
 	int size;
 

@@ -97,7 +97,8 @@ static uint64_t page_after(uint64_t address)
 	return ((address + 4095) & ~UINT64_C(4095)) + 4096;
 }
 
-/* A label inside of a function that has a size is none of its own, as what is behind it is still the function. */
+/* A label inside of a function that has a size is none of its own, as what is behind it is still the function; nor is one where
+ * such a function begins, which is code that has no instructions. */
 static void drop_labels(struct table *table)
 {
 	uint64_t end = 0;
@@ -105,9 +106,8 @@ static void drop_labels(struct table *table)
 
 	for (from = 0; from < table->count; from++) {
 		const struct symbol *s = &table->items[from];
-		bool label = s->end == s->start && s->start < end && s->start != table->items[to - 1].start;
 
-		if (label)
+		if (s->end == s->start && s->start < end)
 			continue;
 		if (s->end > end)
 			end = s->end;

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Recordings with registers and stacks: the stacks of programs that are known, whole; the text of perf script; cut stacks."""
+import platform
 import re
 
-from cli import Folder, expect, expect_code, expect_in, need_command, perfev, run
+from cli import Folder, Skip, expect_code, expect_in, expect_one_line, need_command, perfev, run, stats
 
 # main calls down(depth), which calls itself, and spins at the end; no frame pointers
 PROGRAM = r"""
@@ -18,6 +19,10 @@ __attribute__((noinline)) int down(int depth)
 }
 int main(int argc, char **argv) { return down(atoi(argv[argc - 1])) == 7; }
 """
+
+
+def expect(found, wanted):
+    assert found == wanted, f"{found}, not {wanted}"
 
 
 def program(folder, room=16, *options):
@@ -92,6 +97,109 @@ def test_cut():
         stacks, done = stacks_of(record(folder, path, "dwarf,65528", 10))
         expect([frames[-12:] for frames in stacks], [("main",) + ("down",) * 10 + ("spin",)])
         assert "beyond" not in done.err, done.err
+
+
+def test_deep():
+    """U6: 5,000 calls do not fit; what was recorded is whole, and no frame is made up behind it."""
+    with Folder() as folder:
+        stacks, done = stacks_of(record(folder, program(folder), "dwarf,65528", 5000))
+        for frames in stacks:
+            expect(set(frames[1:-1]), {"down"})
+            assert len(frames) > 500, len(frames)
+        expect(done.err.count("go on beyond the bytes"), 1)
+
+
+def test_frame_pointers_copy_no_stack():
+    """U7, U17: the kernel follows them, and some bytes a frame are all that is recorded."""
+    with Folder() as folder:
+        path = program(folder, 16, "-fno-omit-frame-pointer")
+        sizes = {}
+        for how in ("fp", "dwarf"):
+            data = record(folder, path, how, 3)
+            assert stacks_of(data)[0], how
+            sizes[how] = data.stat().st_size / max(1, stats(data)["SAMPLE"])
+        assert sizes["fp"] < 1000 < 8000 < sizes["dwarf"], sizes
+        for frames in stacks_of(data)[0]:
+            expect([name for name in frames if name in ("main", "spin")], ["main", "spin"])
+
+
+def test_calls_of_the_cpu_that_it_has_not():
+    """U22: said in one line, where the machine has no such stack."""
+    done = perfev("record", "-e", "cpu-clock", "--call-graph", "lbr", "-o", "/dev/null", "--", "true")
+    if done.code:
+        expect_one_line(done.err)
+
+
+# Between functions that have call frame information: code that has none, with a frame pointer, and with another use of its register;
+# and code made at run time, which has none either
+WITHOUT = r"""
+#include <string.h>
+#include <sys/mman.h>
+volatile unsigned long n;
+typedef void function(void (*)(void));
+function with_pointer, without_pointer, leaf_only;
+__asm__(".text\n"
+	".type with_pointer,@function\nwith_pointer: push %rbp\n mov %rsp,%rbp\n call *%rdi\n pop %rbp\n ret\n.size with_pointer,.-with_pointer\n"
+	".type without_pointer,@function\nwithout_pointer: push %rbp\n xor %ebp,%ebp\n call *%rdi\n pop %rbp\n ret\n"
+	".size without_pointer,.-without_pointer\n"
+	".type leaf_only,@function\nleaf_only: mov $100000000,%eax\n1: dec %eax\n jnz 1b\n ret\n.size leaf_only,.-leaf_only\n");
+static const unsigned char made[] = {0x55, 0x48, 0x89, 0xe5, 0xff, 0xd7, 0x5d, 0xc3};
+__attribute__((noinline)) void spin(void) { for (int i = 0; i < 100000000; i++) n += i; }
+__attribute__((noinline)) int outer(function *f) { f(spin); return n == 1; }
+int main(int argc, char **argv)
+{
+	void *page = mmap(0, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	function *f = with_pointer;
+	if (argc > 1 && argv[1][0] == 'n') f = without_pointer;
+	if (argc > 1 && argv[1][0] == 'l') f = leaf_only;
+	if (argc > 1 && argv[1][0] == 'm') { memcpy(page, made, sizeof(made)); memcpy(&f, &page, sizeof(f)); }
+	return outer(f);
+}
+"""
+
+
+def test_code_without_information():
+    """U3, U11, U14, U15: the frame pointer leads through it, and the frames behind it are marked; without, the stack ends there, and says so."""
+    need_command("gcc")
+    if platform.machine() != "x86_64":
+        raise Skip("the code is x86-64's")
+    with Folder() as folder:
+        (folder / "w.c").write_text(WITHOUT)
+        for option in ("-fomit-frame-pointer", "-fno-omit-frame-pointer"):
+            expect_code(run("gcc", "-O2", option, "-fno-optimize-sibling-calls", folder / "w.c", "-o", folder / "w"), 0)
+            for how, wanted, end in (("pointer", ("main", "outer", "with_pointer", "spin"), "complete"),
+                                     ("none", ("without_pointer", "spin"), "no-rule"),
+                                     ("made", ("main", "outer", None, "spin"), "complete")):
+                data = record(folder, folder / "w", "dwarf", how)
+                stacks, _ = stacks_of(data)
+                frames = max(stacks.items(), key=lambda item: item[1])[0][-len(wanted):]
+                expect([a if b else None for a, b in zip(frames, wanted)], list(wanted))
+                ends = re.findall(r'"stack_end":"([\w-]+)"', perfev("script", "--json", "-i", data).out)
+                expect(max(set(ends), key=ends.count), end)
+        # a function without a frame is left out with its caller's place; who called that is known
+        data = record(folder, folder / "w", "dwarf", "leaf")
+        frames = [line.rsplit(" ", 1)[0].split(";") for line in perfev("report", "-i", data, "--folded").out.splitlines()]
+        leaf = [stack for stack in frames if stack[-1] == "leaf_only"]
+        assert leaf and leaf[0][-2] == "main", leaf
+
+
+def test_many_functions():
+    """U18: 50,000 functions, and no index of them; the one that runs is in the middle."""
+    need_command("gcc")
+    if platform.machine() != "x86_64":
+        raise Skip("the code is x86-64's")
+    with Folder() as folder:
+        (folder / "f.s").write_text(".text\n" + "".join(
+            f".globl f{i}\n.type f{i},@function\nf{i}: .cfi_startproc\n sub ${i % 50 * 16 + 8},%rsp\n .cfi_adjust_cfa_offset {i % 50 * 16 + 8}\n"
+            f" call *%rdi\n add ${i % 50 * 16 + 8},%rsp\n .cfi_adjust_cfa_offset -{i % 50 * 16 + 8}\n ret\n.cfi_endproc\n.size f{i},.-f{i}\n"
+            for i in range(50000)) + ".section .note.GNU-stack\n")
+        (folder / "m.c").write_text("volatile unsigned long n;\nvoid f25049(void (*)(void));\n"
+                                    "__attribute__((noinline)) void spin(void) { for (int i = 0; i < 100000000; i++) n += i; }\n"
+                                    "int main(void) { f25049(spin); return n == 1; }\n")
+        expect_code(run("gcc", "-O2", "-Wl,--no-eh-frame-hdr", folder / "m.c", folder / "f.s", "-o", folder / "m"), 0)
+        stacks, _ = stacks_of(record(folder, folder / "m", "dwarf"))
+        frames = max(stacks.items(), key=lambda item: item[1])[0]
+        expect(frames[-3:], ("main", "f25049", "spin"))
 
 
 def test_json():

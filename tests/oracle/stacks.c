@@ -207,12 +207,16 @@ static void load_module(struct process *p, uint64_t ip)
 {
 	const struct map *m = find_map(p, ip);
 	const char *path;
+	char inside[5000];
 	uint64_t base;
 	size_t i;
 
 	if (!m || dwfl_addrmodule(p->dwfl, ip))
 		return;
 	path = strcmp(m->name, "[vdso]") ? m->name : vdso_path;
+	snprintf(inside, sizeof(inside), "/proc/%d/root%s", (int)p->pid, path);
+	if (path[0] == '/' && access(path, R_OK)) /* as a process that still lives sees it */
+		path = inside;
 	if (path[0] != '/' || !base_of(path, m, &base))
 		return;
 	for (i = 0; i < p->loaded_count; i++)
@@ -507,9 +511,10 @@ static int run(const char *path)
 	struct perfev_unwinder *unwinder = NULL;
 	struct perfev_record record;
 	struct perfev_error err;
+	struct perfev_symbols_opts opts = {.size = sizeof(opts), .proc = "/proc"};
 	int r, ended = 0;
 
-	if (perfev_reader_open(&reader, path, NULL, &err) < 0 || perfev_symbols_new(&symbols, NULL, &err) < 0 ||
+	if (perfev_reader_open(&reader, path, NULL, &err) < 0 || perfev_symbols_new(&symbols, &opts, &err) < 0 ||
 	    perfev_order_new(&order, NULL, &err) < 0 || perfev_unwinder_new(&unwinder, symbols, NULL, &err) < 0)
 		goto failed;
 	while (!ended) {

@@ -293,6 +293,38 @@ static void test_dump_of_another_clock(void **state)
 	expect(7, 0x9000, "over it", "jit-7.dump");
 }
 
+/* A container has its own folders. */
+static void test_dump_in_a_namespace(void **state)
+{
+	static const char *const folders[] = {"/7", "/7/root", "/7/root/perfev-inside"};
+	struct perfev_symbols_opts opts;
+	char path[128];
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < 3; i++) {
+		snprintf(path, sizeof(path), "%s%s", folder, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	snprintf(path, sizeof(path), "%s/7/root/perfev-inside/jit-7.dump", folder);
+	write_dump(path);
+	perfev_symbols_free(symbols);
+	memset(&opts, 0, sizeof(opts));
+	opts.size = sizeof(opts);
+	opts.proc = folder;
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	feed_mmap2(7, 0x1000, 0x2000, 0, "/perfev-inside/jit-7.dump", NULL);
+	feed_mmap2(8, 0x1000, 0x2000, 0, "/perfev-inside/jit-7.dump", NULL); /* one that is gone */
+	tell_time(1, false);
+	expect(7, 0x9000, "over it", "/perfev-inside/jit-7.dump");
+	expect_nameless(8, 0x9000, "[unknown]");
+	assert_int_equal(unlink(path), 0);
+	for (i = 3; i-- > 0;) {
+		snprintf(path, sizeof(path), "%s%s", folder, folders[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+}
+
 static void test_dump_that_is_none(void **state)
 {
 	struct perfev_module_info info;
@@ -328,6 +360,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_map_against_single_bytes),
 	cmocka_unit_test_setup_teardown(test_dump_in_time, begin, end),
 	cmocka_unit_test_setup_teardown(test_dump_of_another_clock, begin, end),
+	cmocka_unit_test_setup_teardown(test_dump_in_a_namespace, begin, end),
 	cmocka_unit_test_setup_teardown(test_dump_that_is_none, begin, end),
 };
 

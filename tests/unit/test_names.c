@@ -101,6 +101,24 @@ static void test_moved_kernel(void **state)
 	}
 }
 
+/* The kernel is named by the file of its symbols; that is another one than runs here. */
+static void test_kernel_by_its_file(void **state)
+{
+	struct perfev_build_id entry = {.misc = PERF_RECORD_MISC_KERNEL, .pid = -1, .size = 20, .id = {1, 2, 3}};
+	struct perfev_module_info info;
+	uint8_t id[20];
+
+	(void)state;
+	if (perfev_build_id_read(id, "/sys/kernel/notes", NULL) <= 0)
+		skip();
+	entry.filename = "/lib/modules/6.1.0/kernel/fs/ext4.ko"; /* which says nothing of the kernel */
+	assert_works(perfev_symbols_build_id(symbols, &entry, &err));
+	entry.filename = "/usr/lib/debug/boot/vmlinux-6.1.0";
+	assert_works(perfev_symbols_build_id(symbols, &entry, &err));
+	assert_true(perfev_symbols_module(symbols, find(0, 0xffffffff81001004, KERNEL).module_id, &info));
+	assert_non_null(strstr(info.why, "another kernel than the recorded one"));
+}
+
 static void test_bad_kallsyms(void **state)
 {
 	struct perfev_module_info info;
@@ -255,9 +273,51 @@ static void test_demangling(void **state)
 	assert_true(demangle("_ZN4some3fooEi", text, 10));
 }
 
+/* Of each kind of name, and none taken for another: a C++ name that ends as Rust's old ones do not, both kinds of Rust's, D's; with what
+ * compilers and linkers put behind them. */
+static void test_kinds_of_names(void **state)
+{
+	static const char *const names[][2] = {
+		{"_ZN12_GLOBAL__N_113single_threadE", "(anonymous namespace)::single_thread"},
+		{"_ZN3FooD0Ev", "Foo::~Foo"},
+		{"_ZZ4mainENKUlvE_clEv", "main::{lambda()#1}::operator()"},
+		{"_ZNK3FoocvT_IiEEv", "Foo::operator int<int>"},
+		{"_ZNSt6vectorIiSaIiEE9push_backERKi.cold.123", "std::vector<int, std::allocator<int> >::push_back"},
+		{"_ZN4some3fooEi.isra.0.constprop.1", "some::foo"},
+		{"_ZN4some3fooEi.llvm.123", "some::foo"},
+		{"_Znwm@@GLIBCXX_3.4", "operator new"},
+		{"_Znwm@GLIBCXX_3.4", "operator new"},
+		{"_ZN4core3fmt5write17h0123456789abcdefE.llvm.123456", "core::fmt::write"},
+		{"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3bar17h930b740aa94f1d3aE",
+		 "<Test + 'static as foo::Bar<Test>>::bar"},
+		{"_RNvC6_123foo3bar", "123foo::bar"},
+		{"_RINvC7mycrate3fooKj1_E", "mycrate::foo::<1>"},
+		{"_RNvXs_Cs1234_7mycrateNtB4_3FooNtNtC4core3fmt7Display3fmt", "<mycrate::Foo as core::fmt::Display>::fmt"},
+		{"_RNvCs1234_7mycrate3foo.llvm.9D1C9369", "mycrate::foo"},
+		{"_D3std5stdio7writelnFZv", "std.stdio.writeln()"},
+		{"foo@@GLIBC_2.2.5", NULL},
+		{"_RNvC6_123foo", NULL},
+		{"_ZN4some", NULL},
+		{"_Destroy", NULL},
+	};
+	char text[256];
+	size_t i;
+
+	(void)state;
+	if (!demangle("_ZN4some3fooEi", text, sizeof(text)))
+		return; /* built without libiberty */
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		bool done = demangle(names[i][0], text, sizeof(text));
+
+		if (done != (names[i][1] != NULL) || (done && strcmp(text, names[i][1])))
+			fail_msg("%s is %s", names[i][0], done ? text : "left alone");
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_moved_kernel, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_kernel_by_its_file, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_bad_kallsyms, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_odd_places, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
@@ -265,6 +325,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_damaged_records, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_build_id_read, setup, teardown),
 	cmocka_unit_test(test_demangling),
+	cmocka_unit_test(test_kinds_of_names),
 };
 
 int main(void)

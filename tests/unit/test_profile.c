@@ -155,6 +155,39 @@ static void test_recursion(void **state)
 	expect_folded(-1, "a;a;b;a;b;a 2\n");
 }
 
+#define DEEP 60000
+
+/* As many calls in each other as a stack may have: nothing that walks trees calls itself for each. */
+static void test_deep(void **state)
+{
+	struct perfev_profile_html_opts opts = {.size = sizeof(opts)};
+	uint32_t *stack = calloc(DEEP, sizeof(*stack)), i;
+	struct text text = {NULL, 0, 0, 0}, page = {NULL, 0, 0, 0};
+	struct perfev_sink sink = {collect, &text}, to_page = {collect, &page};
+	struct perfev_profile_node *nodes;
+	size_t count;
+
+	(void)state;
+	assert_non_null(stack);
+	perfev_profile_event(profile, "cycles", &err);
+	for (i = 0; i < DEEP; i++)
+		stack[i] = frame(i % 2 ? "a" : "b", "m", i % 2, 0);
+	add(0, UINT32_MAX, 1, DEEP, stack);
+	add(0, UINT32_MAX, 1, DEEP - 1, stack + 1);
+	assert_works(perfev_profile_nodes(profile, &nodes, &count, &err));
+	assert_int_equal(count, DEEP + 1);
+	assert_int_equal(nodes[DEEP].total, 1);
+	assert_int_equal(nodes[1].total, 2);
+	free(nodes);
+	assert_works(perfev_profile_write_folded(profile, 0, &sink, &err));
+	assert_int_equal(text.size, 2 * DEEP + 2 + 2 * (DEEP - 1) + 2);
+	assert_works(perfev_profile_write_html(profile, &opts, &to_page, &err));
+	assert_true(page.size > DEEP);
+	free(page.data);
+	free(text.data);
+	free(stack);
+}
+
 /* Places without a name are one node of their module in trees, and rows of their own in tables. */
 static void test_nameless(void **state)
 {
@@ -425,6 +458,7 @@ static void test_table(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_tree, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_deep, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_recursion, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_nameless, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_frames, setup, teardown),

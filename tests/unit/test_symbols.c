@@ -37,18 +37,18 @@ static void test_forks(void **state)
 	feed_fork(8, 8, 7, 0);
 	expect_functions(8, "helpernopie");
 	page = address_of("main") & ~UINT64_C(0xfff);
-	feed_mmap2(8, page, page + 4096, 0, "//anon", NULL);
-	expect_nameless(8, address_of("main"), "/tmp/perf-8.map");
+	feed_mmap2(8, page, page + 4096, 0, "/nowhere/other", NULL);
+	expect_nameless(8, address_of("main"), "/nowhere/other");
 	expect_functions(7, "helpernopie");
 	feed_fork(9, 9, 8, 0);
-	expect_nameless(9, address_of("main"), "/tmp/perf-8.map");
+	expect_nameless(9, address_of("main"), "/nowhere/other");
 	feed_comm(7, 7, "other", true); /* its last samples are inside of exec, called by the old program */
 	expect_functions(7, "helpernopie");
 	feed_sample(8);
 	expect_functions(7, "helpernopie");
 	feed_sample(7);
 	expect_nameless(7, address_of("main"), "[unknown]");
-	expect_nameless(9, address_of("main"), "/tmp/perf-8.map");
+	expect_nameless(9, address_of("main"), "/nowhere/other");
 	feed_maps(9);
 	expect_functions(9, "helpernopie");
 	feed_fork(9, 10, 9, 0); /* a thread: nothing changes */
@@ -218,6 +218,116 @@ static void test_code_made_at_run_time(void **state)
 	}
 }
 
+static void write_list(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* A program that has put its own code into other memory: it is the program's, unless a list says otherwise. */
+static void test_moved_code(void **state)
+{
+	uint64_t page, work;
+	char line[64];
+
+	(void)state;
+	run_helper("helpernopie");
+	feed_maps(1999999990);
+	page = address_of("main") & ~UINT64_C(0xfff);
+	feed_mmap2(1999999990, page, page + 4096, 0, "//anon", NULL);
+	expect(1999999990, address_of("main"), "main", "helpernopie");
+	feed_fork(1999999991, 1999999991, 1999999990, 0);
+	feed_mmap2(1999999991, page, page + 4096, 0, "/anon_hugepage (deleted)", NULL);
+	expect(1999999991, address_of("main"), "main", "helpernopie");
+	/* a library may be gone, and others use its place */
+	work = address_of("lib_hidden") & ~UINT64_C(0xfff);
+	feed_mmap2(1999999990, work, work + 4096, 0, "//anon", NULL);
+	expect_nameless(1999999990, address_of("lib_hidden"), "/tmp/perf-1999999990.map");
+	/* more than the program's code is not its code */
+	feed_mmap2(1999999990, page, page + 0x100000, 0, "//anon", NULL);
+	expect_nameless(1999999990, address_of("main"), "/tmp/perf-1999999990.map");
+	snprintf(line, sizeof(line), "%llx 100 made\n", (unsigned long long)address_of("main"));
+	write_list("/tmp/perf-1999999991.map", line);
+	feed_mmap2(1999999991, page, page + 4096, 0, "//anon", NULL);
+	expect(1999999991, address_of("main"), "made", "/tmp/perf-1999999991.map");
+	assert_int_equal(unlink("/tmp/perf-1999999991.map"), 0);
+}
+
+/* Code that was compiled before lies in a file, which has no symbols; the list of functions names it. */
+static void test_list_beside_files(void **state)
+{
+	char line[64];
+
+	(void)state;
+	run_helper("helpernopie");
+	feed_maps(1999999992);
+	feed_mmap2(1999999992, 0x5000, 0x6000, 0, "/nowhere/image.dll", NULL);
+	snprintf(line, sizeof(line), "5000 10 named\n%llx 10 other\n", (unsigned long long)address_of("work_one"));
+	write_list("/tmp/perf-1999999992.map", line);
+	expect_nameless(1999999992, 0x5005, "/nowhere/image.dll"); /* no code was made at run time */
+	feed_mmap2(1999999992, 0x10000, 0x11000, 0, "//anon", NULL);
+	expect(1999999992, 0x5005, "named", "/tmp/perf-1999999992.map");
+	expect_nameless(1999999992, 0x5010, "/nowhere/image.dll");
+	expect(1999999992, address_of("work_one"), "work_one", "helpernopie"); /* which has one */
+	assert_int_equal(unlink("/tmp/perf-1999999992.map"), 0);
+}
+
+/* Processes of a container have their own /tmp, and other numbers. */
+static void test_list_in_a_namespace(void **state)
+{
+	static const char *const folders[] = {"", "/1999999993", "/1999999993/root", "/1999999993/root/tmp"};
+	char folder[] = "/tmp/perfev-test-XXXXXX", path[128];
+	struct perfev_symbols_opts opts;
+	size_t i;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	for (i = 1; i < 4; i++) {
+		snprintf(path, sizeof(path), "%s%s", folder, folders[i]);
+		assert_int_equal(mkdir(path, 0700), 0);
+	}
+	snprintf(path, sizeof(path), "%s/1999999993/status", folder);
+	write_list(path, "Name:\tx\nNSpid:\t1999999993\t40\t12\nSigQ:\t7\n");
+	snprintf(path, sizeof(path), "%s/1999999993/root/tmp/perf-12.map", folder);
+	write_list(path, "5000 10 inside\n");
+	perfev_symbols_free(symbols);
+	memset(&opts, 0, sizeof(opts));
+	opts.size = sizeof(opts);
+	opts.proc = folder;
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	feed_mmap2(1999999993, 0x5000, 0x6000, 0, "//anon", NULL);
+	expect(1999999993, 0x5005, "inside", "/tmp/perf-1999999993.map");
+	feed_mmap2(1999999994, 0x5000, 0x6000, 0, "//anon", NULL); /* one that is gone */
+	expect_nameless(1999999994, 0x5005, "/tmp/perf-1999999994.map");
+	assert_int_equal(unlink(path), 0);
+	snprintf(path, sizeof(path), "%s/1999999993/status", folder);
+	assert_int_equal(unlink(path), 0);
+	for (i = 4; i-- > 0;) {
+		snprintf(path, sizeof(path), "%s%s", folder, folders[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+}
+
+/* A recording may say of a file what it cannot hold. */
+static void test_places_beyond_files(void **state)
+{
+	uint64_t start;
+
+	(void)state;
+	run_helper("helpernopie");
+	feed_mmap2(7, 0x10000, 0x20000, UINT64_C(1) << 40, maps[0].name, NULL);
+	expect_nameless(7, 0x10005, "helpernopie");
+	feed_mmap2(7, 0x10000, 0x20000, UINT64_MAX - 0xfff, maps[0].name, NULL);
+	expect_nameless(7, 0x1fff0, "helpernopie");
+	/* what is mapped are whole pages: behind a part is still its place, not that of the file's beginning */
+	start = maps[0].start;
+	feed_mmap2(8, start, maps[0].end, maps[0].offset, maps[0].name, NULL);
+	assert_in_range(find(8, maps[0].end - 1, USER).address, start, maps[0].end);
+}
+
 /* The vdso of another kernel is not looked for in a file of that name. */
 static void test_foreign_vdso(void **state)
 {
@@ -274,6 +384,10 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_build_ids, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_files_that_are_none, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_code_made_at_run_time, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_moved_code, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_list_beside_files, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_list_in_a_namespace, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_places_beyond_files, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_foreign_vdso, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_own_vdso, setup, teardown),
 };

@@ -63,8 +63,8 @@ static void test_choice(void **state)
 	expect_choice(8, GLOBAL, "longer", 8, GLOBAL, "short");
 }
 
-/* A size is the strongest reason. But ends are given first: of those without one, the last at an address
- * goes on to the next symbol, and has a size then (perf does the same). */
+/* A size is the strongest reason, wherever in the file it stands. Of those without one, the last at an address goes on to the
+ * next symbol (perf does the same). */
 static void test_choice_by_size(void **state)
 {
 	struct table table = {NULL, 0, 0, NULL, NULL};
@@ -73,12 +73,17 @@ static void test_choice_by_size(void **state)
 	add(&table, 100, 0, GLOBAL, "a longer label");
 	add(&table, 100, 8, WEAK, "sized");
 	add(&table, 200, 8, LOCAL, "sized too");
-	add(&table, 200, 0, GLOBAL, "last");
+	add(&table, 200, 0, GLOBAL, "a label behind it");
+	add(&table, 250, 0, GLOBAL, "a longer one");
+	add(&table, 250, 0, GLOBAL, "last");
 	add(&table, 300, 8, GLOBAL, "other");
 	assert_int_equal(table_finish(&table), 0);
 	assert_string_equal(name_at(&table, 100), "sized");
 	assert_string_equal(name_at(&table, 107), "sized");
 	assert_string_equal(name_at(&table, 108), "");
+	assert_string_equal(name_at(&table, 200), "sized too");
+	assert_string_equal(name_at(&table, 208), "");
+	assert_string_equal(name_at(&table, 250), "last");
 	assert_string_equal(name_at(&table, 299), "last");
 	table_free(&table);
 }
