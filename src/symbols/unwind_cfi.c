@@ -8,6 +8,7 @@
  * behind with an address that is nowhere: they are dropped.
  */
 #include "unwind_cfi.h"
+#include "unwind_program.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,87 +34,15 @@ struct work {
 	struct map cie_of_offset; /* section and offset: index */
 };
 
-/* ---- pointers ------------------------------------------------------------------------------------------------ */
-
-#define OMIT	 0xff
-#define INDIRECT 0x80
-
-static bool read_value(struct cfi_cursor *c, uint8_t format, bool wide, uint64_t *ret)
-{
-	switch (format) {
-	case 0x00:
-		*ret = wide ? cfi_u64(c) : cfi_u32(c);
-		break;
-	case 0x01:
-		*ret = cfi_uleb(c);
-		break;
-	case 0x02:
-		*ret = cfi_u16(c);
-		break;
-	case 0x03:
-		*ret = cfi_u32(c);
-		break;
-	case 0x04:
-	case 0x0c:
-		*ret = cfi_u64(c);
-		break;
-	case 0x09:
-		*ret = (uint64_t)cfi_sleb(c);
-		break;
-	case 0x0a:
-		*ret = (uint64_t)(int64_t)(int16_t)cfi_u16(c);
-		break;
-	case 0x0b:
-		*ret = (uint64_t)(int64_t)(int32_t)cfi_u32(c);
-		break;
-	default:
-		return false;
-	}
-	return !c->bad;
-}
-
-bool cfi_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases *bases, uint64_t *ret)
-{
-	uint64_t value, here = bases->address + (uint64_t)(c->at - bases->data);
-
-	if (encoding == OMIT || encoding & INDIRECT)
-		return false;
-	if (encoding == 0x50) { /* aligned */
-		uint64_t word = bases->wide ? 8 : 4;
-
-		cfi_take(c, (word - here % word) % word);
-		return read_value(c, 0, bases->wide, ret);
-	}
-	if (!read_value(c, encoding & 15, bases->wide, &value))
-		return false;
-	switch (encoding & 0x70) {
-	case 0x00:
-		break;
-	case 0x10:
-		value += here;
-		break;
-	case 0x30:
-		value += bases->data_base;
-		break;
-	case 0x40:
-		value += bases->function;
-		break;
-	default: /* relative to the text, which has no address of its own */
-		return false;
-	}
-	*ret = bases->wide ? value : value & UINT32_MAX;
-	return true;
-}
+/* ---- entries --------------------------------------------------------------------------------------------------- */
 
 /* A pointer of which only the size is of interest. */
 static bool skip_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases *bases)
 {
 	uint64_t ignored;
 
-	return encoding == OMIT || cfi_pointer(c, encoding & 0x7f, bases, &ignored);
+	return encoding == CFI_OMIT || cfi_pointer(c, encoding & 0x7f, bases, &ignored);
 }
-
-/* ---- entries --------------------------------------------------------------------------------------------------- */
 
 /* One entry of a section: its content, its id, and where that is. */
 struct entry {
@@ -290,7 +219,7 @@ static int add_fde(struct work *w, uint32_t number, struct entry *entry)
 	fde.cie = (uint32_t)cie;
 	encoding = section->eh ? w->cies[cie].encoding : w->cies[cie].address_size == 8 ? 0x04 : 0x03;
 	if (!cfi_pointer(&entry->c, encoding, &bases, &fde.start) ||
-	    !read_value(&entry->c, encoding & 15, w->source->wide, &size) || !size || size > UINT64_MAX - fde.start)
+	    !cfi_value(&entry->c, encoding & 15, w->source->wide, &size) || !size || size > UINT64_MAX - fde.start)
 		return 0;
 	fde.origin = fde.start;
 	fde.end = fde.start + size;

@@ -7,6 +7,7 @@
  */
 #include "expand.h"
 #include "unwind_module.h"
+#include "unwind_pointer.h"
 
 #include <errno.h>
 #include <stdlib.h>
