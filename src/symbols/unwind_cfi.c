@@ -9,6 +9,7 @@
  */
 #include "unwind_cfi.h"
 #include "unwind_program.h"
+#include "unwind_sframe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +20,7 @@
 struct fde {
 	uint64_t origin, start, end;
 	struct cfi_cursor program;
-	uint32_t cie; /* index */
+	uint32_t cie; /* index; in .sframe: of the function */
 	uint32_t section;
 	uint64_t order;
 };
@@ -32,6 +33,7 @@ struct work {
 	struct cfi_cie *cies;
 	size_t cie_count, cie_room;
 	struct map cie_of_offset; /* section and offset: index */
+	struct sframe sframes[UNWIND_SECTIONS];
 };
 
 /* ---- entries --------------------------------------------------------------------------------------------------- */
@@ -68,7 +70,7 @@ static int next_entry(const struct cfi_section *section, bool swap, uint64_t *of
 	c.end = c.at + size;
 	ret->id_offset = (uint64_t)(c.at - section->data);
 	/* the ids of .eh_frame have 4 bytes, whatever the length has */
-	ret->id = ret->wide && !section->eh ? cfi_u64(&c) : cfi_u32(&c);
+	ret->id = ret->wide && section->kind != CFI_EH_FRAME ? cfi_u64(&c) : cfi_u32(&c);
 	ret->c = c;
 	*offset = (uint64_t)(c.end - section->data);
 	return !c.bad;
@@ -76,7 +78,7 @@ static int next_entry(const struct cfi_section *section, bool swap, uint64_t *of
 
 static bool is_cie(const struct cfi_section *section, const struct entry *entry)
 {
-	if (section->eh)
+	if (section->kind == CFI_EH_FRAME)
 		return entry->id == 0;
 	return entry->id == (entry->wide ? UINT64_MAX : UINT32_MAX);
 }
@@ -204,20 +206,34 @@ static bool is_code(const struct work *w, uint64_t start, uint64_t end)
 	return false;
 }
 
+static int keep_fde(struct work *w, const struct fde *fde)
+{
+	struct fde *fdes;
+
+	if (!is_code(w, fde->start, fde->end) || w->fde_count >= FDES_MAX)
+		return 0;
+	fdes = array_grow(w->fdes, &w->fde_room, w->fde_count, sizeof(*fdes));
+	if (!fdes)
+		return -ENOMEM;
+	w->fdes = fdes;
+	fdes[w->fde_count++] = *fde;
+	return 0;
+}
+
 static int add_fde(struct work *w, uint32_t number, struct entry *entry)
 {
 	const struct cfi_section *section = &w->source->sections[number];
 	struct cfi_bases bases = bases_of(w, section);
-	uint64_t offset = section->eh ? entry->id_offset - entry->id : entry->id;
-	int64_t cie = section->eh && entry->id > entry->id_offset ? -EINVAL : find_cie(w, number, offset);
-	struct fde *fdes, fde = {.section = number, .order = w->fde_count};
+	uint64_t offset = section->kind == CFI_EH_FRAME ? entry->id_offset - entry->id : entry->id;
+	int64_t cie = section->kind == CFI_EH_FRAME && entry->id > entry->id_offset ? -EINVAL : find_cie(w, number, offset);
+	struct fde fde = {.section = number, .order = w->fde_count};
 	uint8_t encoding;
 	uint64_t size;
 
 	if (cie < 0)
 		return cie == -ENOMEM ? -ENOMEM : 0;
 	fde.cie = (uint32_t)cie;
-	encoding = section->eh ? w->cies[cie].encoding : w->cies[cie].address_size == 8 ? 0x04 : 0x03;
+	encoding = section->kind == CFI_EH_FRAME ? w->cies[cie].encoding : w->cies[cie].address_size == 8 ? 0x04 : 0x03;
 	if (!cfi_pointer(&entry->c, encoding, &bases, &fde.start) ||
 	    !cfi_value(&entry->c, encoding & 15, w->source->wide, &size) || !size || size > UINT64_MAX - fde.start)
 		return 0;
@@ -226,14 +242,29 @@ static int add_fde(struct work *w, uint32_t number, struct entry *entry)
 	if (w->cies[cie].augmented && !cfi_take(&entry->c, cfi_uleb(&entry->c)))
 		return 0;
 	fde.program = entry->c;
-	if (!is_code(w, fde.start, fde.end) || w->fde_count >= FDES_MAX)
+	return keep_fde(w, &fde);
+}
+
+static int read_sframe(struct work *w, uint32_t number)
+{
+	const struct cfi_section *section = &w->source->sections[number];
+	struct sframe *sframe = &w->sframes[number];
+	struct sframe_function function;
+	struct fde fde = {.section = number};
+	int r = 0;
+
+	if (!sframe_open(sframe, section->data, section->size, section->address, w->source->machine, w->source->wide,
+			 w->source->swap))
 		return 0;
-	fdes = array_grow(w->fdes, &w->fde_room, w->fde_count, sizeof(*fdes));
-	if (!fdes)
-		return -ENOMEM;
-	w->fdes = fdes;
-	fdes[w->fde_count++] = fde;
-	return 0;
+	for (; r == 0 && fde.cie < sframe->count; fde.cie++) {
+		sframe_function(sframe, fde.cie, &function);
+		fde.origin = fde.start = function.start;
+		fde.end = function.start + function.size;
+		fde.order = w->fde_count;
+		if (function.described && fde.end > fde.start)
+			r = keep_fde(w, &fde);
+	}
+	return r;
 }
 
 static int read_section(struct work *w, uint32_t number)
@@ -343,6 +374,21 @@ static int arrange(struct work *w, size_t good)
 	return r;
 }
 
+static int run(struct work *w, const struct fde *f)
+{
+	struct cfi_bases bases = bases_of(w, &w->source->sections[f->section]);
+	struct cfi_run run = {w->table, NULL, &bases, f->origin, f->start, f->end};
+	struct sframe_function function;
+
+	if (w->source->sections[f->section].kind == CFI_SFRAME) {
+		sframe_function(&w->sframes[f->section], f->cie, &function);
+		return sframe_run(&w->sframes[f->section], &function, f->start, f->end, w->table);
+	}
+	run.cie = &w->cies[f->cie];
+	bases.function = f->origin;
+	return cfi_run(&run, f->program);
+}
+
 static int run_all(struct work *w)
 {
 	size_t i;
@@ -350,11 +396,8 @@ static int run_all(struct work *w)
 
 	for (i = 0; r == 0 && i < w->fde_count; i++) {
 		const struct fde *f = &w->fdes[i];
-		struct cfi_bases bases = bases_of(w, &w->source->sections[f->section]);
-		struct cfi_run run = {w->table, &w->cies[f->cie], &bases, f->origin, f->start, f->end};
 
-		bases.function = f->origin;
-		if (f->start < f->end && cfi_run(&run, f->program) == -ENOMEM)
+		if (f->start < f->end && run(w, f) == -ENOMEM)
 			r = -ENOMEM;
 	}
 	return r;
@@ -383,7 +426,7 @@ int cfi_compile(struct unwind_table *ret, const struct cfi_source *source)
 	for (i = 0; r == 0 && i < source->section_count; i++) {
 		size_t good = w.fde_count;
 
-		r = read_section(&w, i);
+		r = source->sections[i].kind == CFI_SFRAME ? read_sframe(&w, i) : read_section(&w, i);
 		if (r == 0)
 			r = arrange(&w, good);
 	}

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Call frame information as it is in files and in memory (.eh_frame, .debug_frame), and its tables made of it. */
+/* Call frame information as it is in files and in memory (.eh_frame, .debug_frame, .sframe), and its tables made of it. */
 #ifndef SYMBOLS_UNWIND_CFI_H
 #define SYMBOLS_UNWIND_CFI_H
 
 #include "unwind_table.h"
 
-#define UNWIND_SECTIONS 3
+#define UNWIND_SECTIONS 4
 #define UNWIND_RANGES	16
+
+enum cfi_kind { CFI_EH_FRAME, CFI_DEBUG_FRAME, CFI_SFRAME };
 
 /* A section of frames. */
 struct cfi_section {
 	const unsigned char *data;
 	uint64_t size, address;
-	bool eh; /* .eh_frame, else .debug_frame */
+	enum cfi_kind kind;
 };
 
 struct cfi_source {
