@@ -183,6 +183,43 @@ def test_container_that_runs_already():
         expect("spin_here" not in found, f"{found}")
 
 
+CLOCK = """
+#include <time.h>
+int main(void)
+{
+	struct timespec t;
+	for (int i = 0; i < 3000000; i++)
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_nsec == 1;
+}
+"""
+
+
+def test_vdso_of_a_32_bit_program():
+    """Its vdso is another one than that of this process; perf calls it [vdso32] too."""
+    with Folder() as folder:
+        (folder / "p.c").write_text(CLOCK)
+        for compiler in (["i686-linux-gnu-gcc"], ["gcc", "-m32"]):
+            if shutil.which(compiler[0]) and run(*compiler, "-static", "-O1", "-o", folder / "p", folder / "p.c").code == 0:
+                break
+        else:
+            raise Skip("a compiler of 32-bit programs")
+        if run(folder / "p").code:
+            raise Skip("this kernel does not run them")
+        record(folder / "a.data", "--", folder / "p")
+        mapped = [line for line in perfev("dump", "-i", folder / "a.data").out.splitlines()
+                  if '"[vdso]"' in line and int(line.split("addr=")[1].split()[0], 16) < 1 << 32]
+        if not mapped:
+            raise Skip("a 32-bit program has no vdso here")
+        functions = perfev("report", "--json", "-i", folder / "a.data").json()["functions"]
+        here = {f["symbol"]: f["self"] for f in functions if f["module"] == "[vdso32]"}
+        expect(not [f for f in functions if f["module"] == "[vdso]" and f["self"]], f"{functions}")
+        assert sum(here.values()) > 5, here
+        if all(symbol.startswith("0x") for symbol in here):
+            raise Skip("this kernel does not give the vdso of 32-bit tasks")
+        assert any("gettime" in symbol for symbol in here), here
+
+
 def test_servers_of_debug_files():
     """Only when asked; a folder stands for the server."""
     need_command("gcc")
