@@ -151,6 +151,19 @@ struct recorder_files {
 	uint64_t last_stamp, bytes, count; /* bytes and number of those that were finished */
 };
 
+/* Files that were mapped: what their mappings say of them. */
+struct mapped_file {
+	char *name;
+	uint64_t ino;
+	uint8_t id[20], id_size; /* 0: not said */
+};
+
+struct mapped_files {
+	struct mapped_file *items;
+	size_t count, room;
+	bool by_kernel; /* mappings have build-ids where their files have */
+};
+
 struct recorder {
 	struct recorder_files files;
 	struct perfev_sampler *sampler;
@@ -169,7 +182,7 @@ struct recorder {
 	bool overflowed;  /* a ring was full */
 	bool started;	  /* its events are on */
 	uint64_t first_time, last_time; /* of samples, ns */
-	struct texts modules;		/* files that were mapped */
+	struct mapped_files mapped;
 };
 
 /* trace_info.c: whether a PMU writes traces; what is in AUXTRACE_INFO for them: how many words, 0 where there is none */
@@ -189,6 +202,12 @@ void trace_release(struct recorder *r);
 int trace_write_info(struct recorder *r, struct perfev_error *err);
 void trace_summarize(const struct recorder *r);
 int trace_write(struct recorder *r, const struct perfev_chunk *chunk, struct perfev_error *err);
+
+/* recorder_ids.c: of a mapping. Return: 0, -ENOMEM. */
+int ids_note(struct mapped_files *files, const struct perfev_record *record, const struct perfev_layout *layout);
+/* The section of build-ids. */
+int ids_write(const struct mapped_files *files, struct perfev_writer *writer, struct perfev_error *err);
+void ids_free(struct mapped_files *files);
 
 /* A record of the command's own, at once: @bytes begin with room for its header. */
 int trace_append(struct recorder *r, unsigned char *bytes, uint32_t type, size_t size, struct perfev_error *err);

@@ -20,7 +20,7 @@ struct options {
 	struct session session;
 	uint64_t frequency, period, pages;
 	struct graph graph;
-	bool no_inherit;
+	bool no_inherit, no_build_ids;
 	const char *call_graph, *output, *html, *when, *sync;
 	struct recorder_files files;
 	int argc; /* the words as given, for the file */
@@ -136,6 +136,7 @@ static void prepare_event(struct perfev_event *event, const struct options *o, b
 		attr->sample_period = 1;
 	}
 	attr->mmap = attr->mmap2 = 1;
+	attr->build_id = !o->no_build_ids && perfev_probe(PERFEV_CAN_BUILD_ID, NULL) > 0;
 	attr->mmap_data = o->graph.how == PERFEV_GRAPH_DWARF; /* perf reads unwind tables through mappings of data */
 	attr->comm = attr->comm_exec = 1;
 	attr->task = 1;
@@ -527,6 +528,7 @@ int cmd_record(int argc, char **argv)
 		 OPTION_LIST, &o.session.cgroups},
 		{'i', "no-inherit", NULL, "leave out threads and children that start later", OPTION_FLAG,
 		 &o.no_inherit},
+		{0, "no-buildid-mmap", NULL, "mappings with inodes in place of build-ids", OPTION_FLAG, &o.no_build_ids},
 		{'z', NULL, NULL, "compress the records with zstd", OPTION_FLAG, &o.files.compress},
 		{0, "switch-output", "WHEN", "go on in a new file after so many bytes (100M) or so long (30s)", OPTION_TEXT,
 		 &o.when},

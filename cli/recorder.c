@@ -105,62 +105,6 @@ static int write_lost(struct recorder *r, struct perfev_error *err)
 	return 0;
 }
 
-/* ---- files that were mapped: for their build-ids --------------------------------------------------------- */
-
-static int note_module(struct recorder *r, const struct perfev_record *record,
-		       const struct perfev_layout *layout)
-{
-	struct perfev_mmap mmap;
-	const char **items;
-	char *copy;
-	size_t i;
-
-	if (perfev_mmap_decode(&mmap, record, layout, NULL) < 0 || mmap.filename[0] != '/')
-		return 0;
-	for (i = 0; i < r->modules.count; i++)
-		if (!strcmp(r->modules.items[i], mmap.filename))
-			return 0;
-	items = realloc(r->modules.items, (r->modules.count + 1) * sizeof(*items));
-	copy = strdup(mmap.filename);
-	if (items)
-		r->modules.items = items;
-	if (!items || !copy) {
-		free(copy);
-		return -ENOMEM;
-	}
-	items[r->modules.count++] = copy;
-	return 0;
-}
-
-static int write_build_ids(struct recorder *r, struct perfev_error *err)
-{
-	struct perfev_build_id *all = calloc(r->modules.count + 1, sizeof(*all));
-	size_t n = 0, i;
-	int size, ret;
-
-	if (!all)
-		return -ENOMEM;
-	size = perfev_build_id_read(all[0].id, "/sys/kernel/notes", NULL);
-	if (size > 0) {
-		all[n].misc = PERF_RECORD_MISC_KERNEL;
-		all[n].pid = -1;
-		all[n].size = (uint8_t)size;
-		all[n++].filename = "[kernel.kallsyms]";
-	}
-	for (i = 0; i < r->modules.count; i++) {
-		size = perfev_build_id_read(all[n].id, r->modules.items[i], NULL);
-		if (size <= 0)
-			continue;
-		all[n].misc = PERF_RECORD_MISC_USER;
-		all[n].pid = -1;
-		all[n].size = (uint8_t)size;
-		all[n++].filename = r->modules.items[i];
-	}
-	ret = n ? perfev_writer_put_build_ids(r->writer, all, n, err) : 0;
-	free(all);
-	return ret;
-}
-
 /* ---- beginning --------------------------------------------------------------------------------------------- */
 
 static int add_events(struct recorder *r, struct perfev_error *err)
@@ -337,7 +281,7 @@ static int take_all(struct recorder *recorder, struct perfev_error *err)
 		else if (record->type == PERF_RECORD_LOST)
 			recorder->overflowed = true;
 		else if (record->type == PERF_RECORD_MMAP2 || record->type == PERF_RECORD_MMAP)
-			note_module(recorder, record, layout);
+			ids_note(&recorder->mapped, record, layout);
 		ret = perfev_writer_append(recorder->writer, record, err);
 		if (ret == 0 && chunk.part[0].size)
 			ret = trace_write(recorder, &chunk, err);
@@ -389,7 +333,7 @@ static int copy_synthesized(struct recorder *r, struct perfev_synth *synth,
 		memcpy(stage + used, record.data, record.size);
 		used += record.size;
 		if (ret == 0 && record.type == PERF_RECORD_MMAP2)
-			ret = note_module(r, &record, layout);
+			ret = ids_note(&r->mapped, &record, layout);
 	}
 	if (ret == 0)
 		ret = flush_stage(r, stage, used, err);
@@ -400,6 +344,7 @@ static int copy_synthesized(struct recorder *r, struct perfev_synth *synth,
 /* What ran before the recording. */
 static int write_synthesized(struct recorder *r, struct perfev_error *err)
 {
+	const struct perfev_synth_opts opts = {.size = sizeof(opts), .build_id = perfev_build_id_read};
 	struct perfev_sampler_event_info info;
 	struct perfev_layout *layout;
 	struct perfev_synth *synth;
@@ -410,7 +355,7 @@ static int write_synthesized(struct recorder *r, struct perfev_error *err)
 	ret = perfev_layout_new(&layout, info.attr, err);
 	if (ret < 0)
 		return ret;
-	ret = perfev_synth_open(&synth, r->session->on, layout, NULL, err);
+	ret = perfev_synth_open(&synth, r->session->on, layout, &opts, err);
 	if (ret < 0) {
 		perfev_layout_free(layout);
 		return ret;
@@ -492,7 +437,7 @@ int recorder_finish(struct recorder *recorder, struct perfev_error *err)
 	int ret = write_lost(recorder, err);
 
 	if (ret == 0)
-		ret = write_build_ids(recorder, err);
+		ret = ids_write(&recorder->mapped, recorder->writer, err);
 	if (ret == 0)
 		ret = put_u64s(recorder, PERFEV_FEATURE_SAMPLE_TIME, times, 2, err);
 	return ret < 0 ? ret : perfev_writer_finish(recorder->writer, err);
@@ -500,11 +445,7 @@ int recorder_finish(struct recorder *recorder, struct perfev_error *err)
 
 void recorder_free(struct recorder *recorder)
 {
-	size_t i;
-
-	for (i = 0; i < recorder->modules.count; i++)
-		free((char *)(uintptr_t)recorder->modules.items[i]);
-	free(recorder->modules.items);
+	ids_free(&recorder->mapped);
 	free(recorder->left);
 	free(recorder->told);
 	trace_close(recorder);

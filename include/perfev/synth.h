@@ -19,6 +19,11 @@ struct perfev_synth_opts {
 	size_t size;
 	uint32_t no_kernel; /* not 0: leave out the map of the kernel and its modules */
 	uint32_t reserved;
+	/* how build-ids are read: perfev_build_id_read(), or one of yours; NULL: mappings have their inodes. Where the layout's
+	 * attr.build_id is set, mappings of files have build-ids then, as those that the kernel reports: of the file that
+	 * is mapped, in whatever mount namespace, also if it was deleted where this user may see it. Each file is read
+	 * once. Since: 0.1 */
+	int (*build_id)(uint8_t ret[20], const char *path, struct perfev_error *err);
 };
 
 struct perfev_synth;

@@ -13,4 +13,8 @@ int plug_function_offset(const char *path, const char *function, uint64_t *offse
 /* kernel: whether 8 bytes of this process's memory can be read; asks the kernel, and can be called from signal handlers */
 bool plug_readable(const void *at);
 
+/* kernel: the pages of the vdso that tasks of 32 bits have on this kernel of 64, and of its data before it: how many bytes;
+ * 0 when it cannot be had */
+size_t plug_vdso32(unsigned char *to, size_t size);
+
 #endif

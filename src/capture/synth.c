@@ -196,10 +196,27 @@ static uint32_t protection(const char *perms, uint32_t *flags)
 	return (perms[0] == 'r') | (uint32_t)(perms[1] == 'w') << 1 | (uint32_t)(perms[2] == 'x') << 2;
 }
 
+/* Which file it is: by its build-id, else by its inode. */
+static void put_file(struct perfev_synth *s, unsigned char *r, const struct synth_mapping *mapping)
+{
+	const struct synth_file *file = synth_build_id(&s->ids, mapping, &s->no_memory);
+
+	if (!file) {
+		store_u32(r + 40, (uint32_t)(mapping->device >> 32));
+		store_u32(r + 44, (uint32_t)mapping->device);
+		store_u64(r + 48, mapping->ino);
+		return;
+	}
+	store_u16(r + 4, load_u16(r + 4, false) | PERF_RECORD_MISC_MMAP_BUILD_ID);
+	r[40] = file->size;
+	memcpy(r + 44, file->id, sizeof(file->id));
+}
+
 /* One line of maps; false when it is not executable, and mappings of data are not wanted. */
 static bool mmap_record(struct perfev_synth *s, const char *line, int32_t pid)
 {
 	uint64_t start, end, pgoff, ino;
+	struct synth_mapping mapping;
 	unsigned maj, min;
 	uint32_t prot, flags;
 	unsigned char *r;
@@ -213,15 +230,14 @@ static bool mmap_record(struct perfev_synth *s, const char *line, int32_t pid)
 	prot = protection(perms, &flags);
 	if (!(prot & 4) && !s->data)
 		return false;
+	mapping = (struct synth_mapping){pid, start, end, (uint64_t)maj << 32 | min, ino, line + name};
 	r = begin_record(s, PERF_RECORD_MMAP2, PERF_RECORD_MISC_USER | (prot & 4 ? 0 : PERF_RECORD_MISC_MMAP_DATA), 72);
 	store_u32(r + 8, (uint32_t)pid);
 	store_u32(r + 12, (uint32_t)pid);
 	store_u64(r + 16, start);
 	store_u64(r + 24, end - start);
 	store_u64(r + 32, pgoff);
-	store_u32(r + 40, maj);
-	store_u32(r + 44, min);
-	store_u64(r + 48, ino);
+	put_file(s, r, &mapping);
 	store_u32(r + 64, prot);
 	store_u32(r + 68, flags);
 	end_record(s, line[name] ? line + name : "//anon");
@@ -393,6 +409,7 @@ int perfev_synth_open(struct perfev_synth **ret, struct perfev_target on,
 	s->state = full.no_kernel ? SYNTH_PROCESS : SYNTH_KERNEL;
 	s->trailer_size = layout ? layout->trailer_size : 0;
 	s->data = layout && perfev_layout_attr(layout)->mmap_data;
+	s->ids.read = layout && perfev_layout_attr(layout)->build_id ? full.build_id : NULL;
 	r = add_target(s, &on);
 	if (r < 0) {
 		perfev_synth_close(s);
@@ -412,5 +429,6 @@ void perfev_synth_close(struct perfev_synth *synth)
 	lines_close(&synth->maps);
 	free(synth->pids);
 	free(synth->tasks);
+	synth_ids_free(&synth->ids);
 	free(synth);
 }

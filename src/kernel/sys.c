@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +59,84 @@ bool plug_readable(const void *at)
 	errno = saved;
 	return readable;
 }
+
+/* ---- the vdso of tasks of 32 bits ----------------------------------------------------------------------------- */
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+
+/* A process may ask for another vdso, once it has none. So a child takes its own away (the parent says where that is, as a
+ * child of a process with threads may not do more than system calls), asks, and writes what it has got into a pipe. It has
+ * no signal for its end, and nobody who waits for his own children meets it. */
+#define ARCH_MAP_VDSO_32 0x2002
+#define VDSO_PLACE	 UINT64_C(0x10000000)
+#define VDSO_PAGE	 UINT64_C(4096)
+#define VDSO_PARTS	 8
+
+struct vdso_parts {
+	uint64_t start[VDSO_PARTS], size[VDSO_PARTS];
+	size_t count;
+};
+
+static void find_vdso(struct vdso_parts *ret)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	char line[512];
+
+	ret->count = 0;
+	while (maps && ret->count < VDSO_PARTS && fgets(line, sizeof(line), maps))
+		if ((strstr(line, "[vdso]") || strstr(line, "[vvar")) && sscanf(line, "%lx-%lx", &start, &end) == 2) {
+			ret->start[ret->count] = start;
+			ret->size[ret->count++] = end - start;
+		}
+	if (maps)
+		fclose(maps);
+}
+
+/* Pages that are there go out in their order. */
+static void write_vdso(const struct vdso_parts *own, int to, size_t size)
+{
+	uint64_t at;
+	size_t i;
+
+	for (i = 0; i < own->count; i++)
+		syscall(SYS_munmap, own->start[i], own->size[i]);
+	if (syscall(SYS_arch_prctl, ARCH_MAP_VDSO_32, VDSO_PLACE) > 0)
+		for (at = VDSO_PLACE; at + VDSO_PAGE <= VDSO_PLACE + size; at += VDSO_PAGE)
+			syscall(SYS_write, to, at, VDSO_PAGE);
+	syscall(SYS_exit, 0);
+}
+
+size_t plug_vdso32(unsigned char *to, size_t size)
+{
+	struct vdso_parts own;
+	int ends[2], child;
+	size_t used = 0;
+	ssize_t n;
+
+	find_vdso(&own);
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return 0;
+	child = (int)syscall(SYS_clone, 0L, NULL, NULL, NULL, 0L); /* as fork(2) */
+	if (child == 0)
+		write_vdso(&own, ends[1], size);
+	close(ends[1]);
+	while (used < size && (n = sys_read(ends[0], to + used, size - used)) != 0 && (n > 0 || errno == EINTR))
+		used += n > 0 ? (size_t)n : 0;
+	close(ends[0]);
+	while (child > 0 && waitpid(child, NULL, __WALL) < 0 && errno == EINTR)
+		;
+	return child > 0 ? used : 0;
+}
+
+#else
+size_t plug_vdso32(unsigned char *to, size_t size)
+{
+	(void)to;
+	(void)size;
+	return 0;
+}
+#endif
 
 const bool sys_is_real = true;
 

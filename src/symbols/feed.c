@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What records tell about address spaces. */
 #include "symbols_base.h"
+#include "vdso.h"
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -169,6 +170,12 @@ static void note_module(struct space_process *process, const struct mapping *map
 		process->program = mapping->module;
 }
 
+/* Tasks of 64 bits have their vdso near the stack, far above what one of 32 bits can reach. */
+static const char *vdso_name(const struct mapping *mapping, const char *name)
+{
+	return sizeof(void *) == 8 && mapping->end <= UINT64_C(1) << 32 && !strcmp(name, VDSO) ? VDSO32 : name;
+}
+
 static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
 		     const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -191,11 +198,11 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 	mapping.end = mmap.addr + mmap.len;
 	mapping.offset = mmap.pgoff;
 	mapping.is_data = (record->misc & PERF_RECORD_MISC_MMAP_DATA) != 0;
+	name = vdso_name(&mapping, mapped_name(&mmap, record, list, sizeof(list)));
 	process = spaces_get(&s->spaces, (int32_t)mmap.pid);
 	if (process && (jit_is_dump(mmap.filename) ? open_jit(s, process, mmap.filename)
 						    : forget_jit(process, &mmap)) < 0)
 		return error_memory(err);
-	name = mapped_name(&mmap, record, list, sizeof(list));
 	if (process && is_moved_program(s, process, &mmap, name))
 		return 0;
 	mapping.module = symbols_module(s, name, mmap.build_id, mmap.build_id_size);

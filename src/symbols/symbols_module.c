@@ -4,6 +4,7 @@
  * vdso, which every process of this kernel has in its memory.
  */
 #include "symbols_base.h"
+#include "vdso.h"
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -12,42 +13,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#ifdef __linux__
-#include <sys/auxv.h>
-#endif
-
-#define VDSO_MAX (64 * 1024)
-
-/* The vdso has no file; its image ends where its section table does. */
-static void find_vdso(struct module *module)
-{
-#ifdef __linux__
-	const unsigned char *at = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
-	struct perfev_bytes bytes = {at, 64};
-	struct elf elf;
-	uint64_t size;
-	uint8_t id[20];
-	int id_size;
-
-	if (!at || elf_open_memory(&elf, bytes) < 0)
-		return;
-	size = elf.section_table + (uint64_t)elf.section_count * elf.section_size;
-	if (size > VDSO_MAX || size < 64)
-		return;
-	bytes.size = (size_t)size;
-	if (elf_open_memory(&elf, bytes) < 0)
-		return;
-	id_size = elf_build_id(&elf, id);
-	if (module->recorded_id &&
-	    (id_size != module->build_id_size || memcmp(id, module->build_id, (size_t)id_size)))
-		return;
-	module->elf = elf;
-	module->has_elf = true;
-#else
-	(void)module;
-#endif
-}
 
 static size_t module_hash(const char *name, const uint8_t *id, uint8_t id_size)
 {
@@ -108,7 +73,7 @@ static struct module *new_module(uint32_t number, const char *name, const uint8_
 	memcpy(module->name, name, strlen(name) + 1);
 	module->number = number;
 	pthread_mutex_init(&module->lock, NULL);
-	module->no_file = !module_is_file(name) && strcmp(name, "[vdso]");
+	module->no_file = !module_is_file(name) && !vdso_is(name);
 	module->elf.source.fd = -1;
 	module->plain.source.fd = -1;
 	module->debug.source.fd = -1;
@@ -145,8 +110,8 @@ static struct module *find_or_add(struct perfev_symbols *s, const char *name, co
 		return NULL;
 	modules[s->module_count++] = module;
 	s->module_slots[at] = (uint32_t)s->module_count;
-	if (!strcmp(name, "[vdso]") && !s->symfs && (!s->opts.foreign || id_size))
-		find_vdso(module);
+	if (!s->symfs && (!s->opts.foreign || id_size))
+		vdso_take(module);
 	return module;
 }
 

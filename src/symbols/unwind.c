@@ -129,6 +129,8 @@ static int look_up(struct perfev_unwinder *u, struct place *place, uint64_t ip)
 
 	if (r <= 0)
 		return r;
+	if (rule && unwind_is_poor_signal(rule) && is_signal(u, ip))
+		rule = NULL;
 	place->ip = ip;
 	place->generation = u->view->generation;
 	if (rule && unwind_quick(&place->as.quick, u->machine, table, rule)) {

@@ -8,6 +8,8 @@
  * behind with an address that is nowhere: they are dropped.
  */
 #include "unwind_cfi.h"
+#include "unwind_program.h"
+#include "unwind_sframe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +20,7 @@
 struct fde {
 	uint64_t origin, start, end;
 	struct cfi_cursor program;
-	uint32_t cie; /* index */
+	uint32_t cie; /* index; in .sframe: of the function */
 	uint32_t section;
 	uint64_t order;
 };
@@ -31,89 +33,18 @@ struct work {
 	struct cfi_cie *cies;
 	size_t cie_count, cie_room;
 	struct map cie_of_offset; /* section and offset: index */
+	struct sframe sframes[UNWIND_SECTIONS];
 };
 
-/* ---- pointers ------------------------------------------------------------------------------------------------ */
-
-#define OMIT	 0xff
-#define INDIRECT 0x80
-
-static bool read_value(struct cfi_cursor *c, uint8_t format, bool wide, uint64_t *ret)
-{
-	switch (format) {
-	case 0x00:
-		*ret = wide ? cfi_u64(c) : cfi_u32(c);
-		break;
-	case 0x01:
-		*ret = cfi_uleb(c);
-		break;
-	case 0x02:
-		*ret = cfi_u16(c);
-		break;
-	case 0x03:
-		*ret = cfi_u32(c);
-		break;
-	case 0x04:
-	case 0x0c:
-		*ret = cfi_u64(c);
-		break;
-	case 0x09:
-		*ret = (uint64_t)cfi_sleb(c);
-		break;
-	case 0x0a:
-		*ret = (uint64_t)(int64_t)(int16_t)cfi_u16(c);
-		break;
-	case 0x0b:
-		*ret = (uint64_t)(int64_t)(int32_t)cfi_u32(c);
-		break;
-	default:
-		return false;
-	}
-	return !c->bad;
-}
-
-bool cfi_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases *bases, uint64_t *ret)
-{
-	uint64_t value, here = bases->address + (uint64_t)(c->at - bases->data);
-
-	if (encoding == OMIT || encoding & INDIRECT)
-		return false;
-	if (encoding == 0x50) { /* aligned */
-		uint64_t word = bases->wide ? 8 : 4;
-
-		cfi_take(c, (word - here % word) % word);
-		return read_value(c, 0, bases->wide, ret);
-	}
-	if (!read_value(c, encoding & 15, bases->wide, &value))
-		return false;
-	switch (encoding & 0x70) {
-	case 0x00:
-		break;
-	case 0x10:
-		value += here;
-		break;
-	case 0x30:
-		value += bases->data_base;
-		break;
-	case 0x40:
-		value += bases->function;
-		break;
-	default: /* relative to the text, which has no address of its own */
-		return false;
-	}
-	*ret = bases->wide ? value : value & UINT32_MAX;
-	return true;
-}
+/* ---- entries --------------------------------------------------------------------------------------------------- */
 
 /* A pointer of which only the size is of interest. */
 static bool skip_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases *bases)
 {
 	uint64_t ignored;
 
-	return encoding == OMIT || cfi_pointer(c, encoding & 0x7f, bases, &ignored);
+	return encoding == CFI_OMIT || cfi_pointer(c, encoding & 0x7f, bases, &ignored);
 }
-
-/* ---- entries --------------------------------------------------------------------------------------------------- */
 
 /* One entry of a section: its content, its id, and where that is. */
 struct entry {
@@ -139,7 +70,7 @@ static int next_entry(const struct cfi_section *section, bool swap, uint64_t *of
 	c.end = c.at + size;
 	ret->id_offset = (uint64_t)(c.at - section->data);
 	/* the ids of .eh_frame have 4 bytes, whatever the length has */
-	ret->id = ret->wide && !section->eh ? cfi_u64(&c) : cfi_u32(&c);
+	ret->id = ret->wide && section->kind != CFI_EH_FRAME ? cfi_u64(&c) : cfi_u32(&c);
 	ret->c = c;
 	*offset = (uint64_t)(c.end - section->data);
 	return !c.bad;
@@ -147,7 +78,7 @@ static int next_entry(const struct cfi_section *section, bool swap, uint64_t *of
 
 static bool is_cie(const struct cfi_section *section, const struct entry *entry)
 {
-	if (section->eh)
+	if (section->kind == CFI_EH_FRAME)
 		return entry->id == 0;
 	return entry->id == (entry->wide ? UINT64_MAX : UINT32_MAX);
 }
@@ -275,36 +206,65 @@ static bool is_code(const struct work *w, uint64_t start, uint64_t end)
 	return false;
 }
 
+static int keep_fde(struct work *w, const struct fde *fde)
+{
+	struct fde *fdes;
+
+	if (!is_code(w, fde->start, fde->end) || w->fde_count >= FDES_MAX)
+		return 0;
+	fdes = array_grow(w->fdes, &w->fde_room, w->fde_count, sizeof(*fdes));
+	if (!fdes)
+		return -ENOMEM;
+	w->fdes = fdes;
+	fdes[w->fde_count++] = *fde;
+	return 0;
+}
+
 static int add_fde(struct work *w, uint32_t number, struct entry *entry)
 {
 	const struct cfi_section *section = &w->source->sections[number];
 	struct cfi_bases bases = bases_of(w, section);
-	uint64_t offset = section->eh ? entry->id_offset - entry->id : entry->id;
-	int64_t cie = section->eh && entry->id > entry->id_offset ? -EINVAL : find_cie(w, number, offset);
-	struct fde *fdes, fde = {.section = number, .order = w->fde_count};
+	uint64_t offset = section->kind == CFI_EH_FRAME ? entry->id_offset - entry->id : entry->id;
+	int64_t cie = section->kind == CFI_EH_FRAME && entry->id > entry->id_offset ? -EINVAL : find_cie(w, number, offset);
+	struct fde fde = {.section = number, .order = w->fde_count};
 	uint8_t encoding;
 	uint64_t size;
 
 	if (cie < 0)
 		return cie == -ENOMEM ? -ENOMEM : 0;
 	fde.cie = (uint32_t)cie;
-	encoding = section->eh ? w->cies[cie].encoding : w->cies[cie].address_size == 8 ? 0x04 : 0x03;
+	encoding = section->kind == CFI_EH_FRAME ? w->cies[cie].encoding : w->cies[cie].address_size == 8 ? 0x04 : 0x03;
 	if (!cfi_pointer(&entry->c, encoding, &bases, &fde.start) ||
-	    !read_value(&entry->c, encoding & 15, w->source->wide, &size) || !size || size > UINT64_MAX - fde.start)
+	    !cfi_value(&entry->c, encoding & 15, w->source->wide, &size) || !size || size > UINT64_MAX - fde.start)
 		return 0;
 	fde.origin = fde.start;
 	fde.end = fde.start + size;
 	if (w->cies[cie].augmented && !cfi_take(&entry->c, cfi_uleb(&entry->c)))
 		return 0;
 	fde.program = entry->c;
-	if (!is_code(w, fde.start, fde.end) || w->fde_count >= FDES_MAX)
+	return keep_fde(w, &fde);
+}
+
+static int read_sframe(struct work *w, uint32_t number)
+{
+	const struct cfi_section *section = &w->source->sections[number];
+	struct sframe *sframe = &w->sframes[number];
+	struct sframe_function function;
+	struct fde fde = {.section = number};
+	int r = 0;
+
+	if (!sframe_open(sframe, section->data, section->size, section->address, w->source->machine, w->source->wide,
+			 w->source->swap))
 		return 0;
-	fdes = array_grow(w->fdes, &w->fde_room, w->fde_count, sizeof(*fdes));
-	if (!fdes)
-		return -ENOMEM;
-	w->fdes = fdes;
-	fdes[w->fde_count++] = fde;
-	return 0;
+	for (; r == 0 && fde.cie < sframe->count; fde.cie++) {
+		sframe_function(sframe, fde.cie, &function);
+		fde.origin = fde.start = function.start;
+		fde.end = function.start + function.size;
+		fde.order = w->fde_count;
+		if (function.described && fde.end > fde.start)
+			r = keep_fde(w, &fde);
+	}
+	return r;
 }
 
 static int read_section(struct work *w, uint32_t number)
@@ -414,6 +374,21 @@ static int arrange(struct work *w, size_t good)
 	return r;
 }
 
+static int run(struct work *w, const struct fde *f)
+{
+	struct cfi_bases bases = bases_of(w, &w->source->sections[f->section]);
+	struct cfi_run run = {w->table, NULL, &bases, f->origin, f->start, f->end};
+	struct sframe_function function;
+
+	if (w->source->sections[f->section].kind == CFI_SFRAME) {
+		sframe_function(&w->sframes[f->section], f->cie, &function);
+		return sframe_run(&w->sframes[f->section], &function, f->start, f->end, w->table);
+	}
+	run.cie = &w->cies[f->cie];
+	bases.function = f->origin;
+	return cfi_run(&run, f->program);
+}
+
 static int run_all(struct work *w)
 {
 	size_t i;
@@ -421,11 +396,8 @@ static int run_all(struct work *w)
 
 	for (i = 0; r == 0 && i < w->fde_count; i++) {
 		const struct fde *f = &w->fdes[i];
-		struct cfi_bases bases = bases_of(w, &w->source->sections[f->section]);
-		struct cfi_run run = {w->table, &w->cies[f->cie], &bases, f->origin, f->start, f->end};
 
-		bases.function = f->origin;
-		if (f->start < f->end && cfi_run(&run, f->program) == -ENOMEM)
+		if (f->start < f->end && run(w, f) == -ENOMEM)
 			r = -ENOMEM;
 	}
 	return r;
@@ -454,7 +426,7 @@ int cfi_compile(struct unwind_table *ret, const struct cfi_source *source)
 	for (i = 0; r == 0 && i < source->section_count; i++) {
 		size_t good = w.fde_count;
 
-		r = read_section(&w, i);
+		r = source->sections[i].kind == CFI_SFRAME ? read_sframe(&w, i) : read_section(&w, i);
 		if (r == 0)
 			r = arrange(&w, good);
 	}

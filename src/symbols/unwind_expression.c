@@ -5,8 +5,8 @@
  * They come from files, so each is interpreted within bounds: so many operations (they may jump back), so many words on
  * their stack, and memory of the recorded stack only. What asks for anything else has no value.
  */
-#include "unwind_cfi.h"
-#include "unwind_step.h"
+#include "unwind_expression.h"
+#include "unwind_read.h"
 
 #define STACK_MAX      64
 #define OPERATIONS_MAX 1000

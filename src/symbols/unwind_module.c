@@ -3,15 +3,18 @@
  * The tables of a module: which sections of which files have its call frame information.
  *
  * .eh_frame is in the mapped file, and found by its section, or in a file without sections by the segment of the index
- * that belongs to it. .debug_frame is in that file or in the debug file, mostly compressed.
+ * that belongs to it; .sframe too, and has a segment of its own. .debug_frame is in that file or in the debug file, mostly
+ * compressed.
  */
 #include "expand.h"
 #include "unwind_module.h"
+#include "unwind_pointer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define EH_FRAME_INDEX 0x6474e550 /* PT_GNU_EH_FRAME */
+#define SFRAME	       0x6474e554 /* PT_GNU_SFRAME */
 #define EXECUTABLE     1	  /* PF_X */
 
 struct work {
@@ -21,7 +24,7 @@ struct work {
 
 /* ---- sections -------------------------------------------------------------------------------------------------- */
 
-static void add_section(struct work *w, const struct elf *elf, const char *name, bool eh)
+static void add_section(struct work *w, const struct elf *elf, const char *name, enum cfi_kind kind)
 {
 	struct cfi_section *to = &w->source.sections[w->source.section_count];
 	struct elf_section section = {.address = 0};
@@ -30,12 +33,12 @@ static void add_section(struct work *w, const struct elf *elf, const char *name,
 	if (w->source.section_count == UNWIND_SECTIONS ||
 	    !elf_expand(elf, name, &bytes, &w->expanded[w->source.section_count]))
 		return;
-	if (eh) /* only there addresses are relative to where they stand */
+	if (kind != CFI_DEBUG_FRAME) /* else no address is relative to where it stands */
 		elf_section_named(elf, name, &section);
 	to->data = bytes.data;
 	to->size = bytes.size;
 	to->address = section.address;
-	to->eh = eh;
+	to->kind = kind;
 	w->source.section_count++;
 }
 
@@ -65,7 +68,7 @@ bool unwind_index_frames(struct cfi_section *ret, const unsigned char *index, ui
 		return false;
 	encoding = cfi_u8(&c);
 	cfi_take(&c, 2);
-	ret->eh = true;
+	ret->kind = CFI_EH_FRAME;
 	return !c.bad && cfi_pointer(&c, encoding, &bases, &ret->address);
 }
 
@@ -86,6 +89,24 @@ static void add_indexed(struct work *w, const struct elf *elf)
 		if (to->data)
 			w->source.section_count++;
 		return;
+	}
+}
+
+static void add_sframe(struct work *w, const struct elf *elf)
+{
+	uint32_t i, before = w->source.section_count;
+	struct elf_segment segment;
+	struct cfi_section *to;
+
+	add_section(w, elf, ".sframe", CFI_SFRAME);
+	for (i = 0; i < elf->segment_count && w->source.section_count == before && before < UNWIND_SECTIONS; i++) {
+		if (!elf_segment(elf, i, &segment) || segment.type != SFRAME)
+			continue;
+		to = &w->source.sections[before];
+		*to = (struct cfi_section){NULL, segment.file_size, segment.address, CFI_SFRAME};
+		to->data = source_at(&elf->source, segment.offset, segment.file_size);
+		if (to->data)
+			w->source.section_count++;
 	}
 }
 
@@ -117,13 +138,15 @@ int unwind_elf_table(struct unwind_table *ret, const struct elf *plain, const st
 
 	add_ranges(&w, first);
 	if (plain) {
-		add_section(&w, plain, ".eh_frame", true);
+		add_section(&w, plain, ".eh_frame", CFI_EH_FRAME);
 		if (!w.source.section_count)
 			add_indexed(&w, plain);
-		add_section(&w, plain, ".debug_frame", false);
+		add_section(&w, plain, ".debug_frame", CFI_DEBUG_FRAME);
 	}
 	if (debug && debug->machine == first->machine && debug->wide == first->wide)
-		add_section(&w, debug, ".debug_frame", false);
+		add_section(&w, debug, ".debug_frame", CFI_DEBUG_FRAME);
+	if (plain)
+		add_sframe(&w, plain);
 	r = cfi_compile(ret, &w.source);
 	for (i = 0; i < UNWIND_SECTIONS; i++)
 		free(w.expanded[i]);

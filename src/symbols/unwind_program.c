@@ -6,7 +6,7 @@
  * aside are so many at most; numbers that fit no rule (offsets beyond 2 GiB) end the function's program: what comes behind
  * is not known then.
  */
-#include "unwind_cfi.h"
+#include "unwind_program.h"
 
 #include <errno.h>
 

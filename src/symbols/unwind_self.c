@@ -25,6 +25,7 @@
 #define HERE_KNOWN false
 #endif
 
+#define SFRAME	    0x6474e554 /* PT_GNU_SFRAME */
 #define CONTEXT_BYTES 456 /* all that is looked at */
 #define MODULES_MAX 4096
 #define PAGE	    4096u /* or a part of one */
@@ -79,31 +80,37 @@ static uint64_t frames_by_file(const struct dl_phdr_info *info)
 	return address;
 }
 
-/* The section of frames, by the index of it that is in memory, or by the file. */
-static bool find_frames(const struct dl_phdr_info *info, const ElfW(Phdr) *index, struct cfi_source *source)
+/* One more section, of what is in memory from its address on. */
+static void take_loaded(const struct dl_phdr_info *info, struct cfi_source *source, enum cfi_kind kind, uint64_t address)
 {
-	struct cfi_section *section = &source->sections[0];
-	uint64_t at = index ? info->dlpi_addr + index->p_vaddr : 0;
+	struct cfi_section *section = &source->sections[source->section_count];
 	int i;
 
-	source->data_base = at;
-	section->eh = true;
-	if (!index)
-		section->address = frames_by_file(info);
-	else if (!unwind_index_frames(section, (const unsigned char *)(uintptr_t)at, index->p_memsz, at, source))
-		return false;
 	for (i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uint64_t start = info->dlpi_addr + p->p_vaddr;
 
-		if (p->p_type == PT_LOAD && section->address >= start && section->address - start < p->p_filesz) {
-			section->size = p->p_filesz - (section->address - start);
-			section->data = (const unsigned char *)(uintptr_t)section->address;
-			source->section_count = 1;
-			return true;
-		}
+		if (p->p_type != PT_LOAD || address < start || address - start >= p->p_filesz)
+			continue;
+		*section = (struct cfi_section){(const unsigned char *)(uintptr_t)address, p->p_filesz - (address - start),
+						address, kind};
+		source->section_count++;
+		return;
 	}
-	return false;
+}
+
+/* .eh_frame by the index of it that is in memory, or by the file. */
+static void find_frames(const struct dl_phdr_info *info, const ElfW(Phdr) *index, struct cfi_source *source)
+{
+	uint64_t at = index ? info->dlpi_addr + index->p_vaddr : 0;
+	struct cfi_section section;
+
+	source->data_base = at;
+	if (!index)
+		section.address = frames_by_file(info);
+	else if (!unwind_index_frames(&section, (const unsigned char *)(uintptr_t)at, index->p_memsz, at, source))
+		return;
+	take_loaded(info, source, CFI_EH_FRAME, section.address);
 }
 
 static int make_table(struct perfev_own_tables *self, const struct cfi_source *source, struct unwind_table **ret)
@@ -135,7 +142,7 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *context)
 {
 	struct work *w = context;
 	struct cfi_source source = {.machine = w->self->machine->elf, .wide = w->self->machine->word == 8};
-	const ElfW(Phdr) *index = NULL;
+	const ElfW(Phdr) *index = NULL, *sframe = NULL;
 	struct unwind_table *table = NULL;
 	uint32_t i;
 
@@ -145,13 +152,18 @@ static int take_module(struct dl_phdr_info *info, size_t size, void *context)
 
 		if (p->p_type == PT_GNU_EH_FRAME)
 			index = p;
+		if (p->p_type == SFRAME)
+			sframe = p;
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || source.range_count == UNWIND_RANGES)
 			continue;
 		source.ranges[source.range_count].start = info->dlpi_addr + p->p_vaddr;
 		source.ranges[source.range_count].end = info->dlpi_addr + p->p_vaddr + p->p_memsz;
 		source.range_count++;
 	}
-	if (find_frames(info, index, &source))
+	find_frames(info, index, &source);
+	if (sframe)
+		take_loaded(info, &source, CFI_SFRAME, info->dlpi_addr + sframe->p_vaddr);
+	if (source.section_count)
 		w->error = make_table(w->self, &source, &table);
 	for (i = 0; i < source.range_count && w->error == 0; i++)
 		w->error = add_code(w->self, source.ranges[i].start, source.ranges[i].end, table);
@@ -380,7 +392,11 @@ static uint32_t walk(const struct perfev_own_tables *self, struct unwind_state *
 		const struct code *code = find_caller(self, state, exact);
 		const struct unwind_rule *rule = code && code->table ? unwind_table_find(code->table, state->pc - !exact) : NULL;
 		enum unwind_result result;
-		bool signal = rule ? rule->flags & UNWIND_SIGNAL : code && is_signal(self->machine, code, state->pc);
+		bool signal;
+
+		if (rule && unwind_is_poor_signal(rule) && is_signal(self->machine, code, state->pc))
+			rule = NULL;
+		signal = rule ? rule->flags & UNWIND_SIGNAL : code && is_signal(self->machine, code, state->pc);
 
 		if (!code && (count || skips)) {
 			*end = PERFEV_UNWOUND_NO_CODE;

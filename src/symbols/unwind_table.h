@@ -34,7 +34,8 @@ struct unwind_save {
 
 enum unwind_flag {
 	UNWIND_SIGNAL = 1 << 0, /* the kernel called: the caller was interrupted, and has all its registers */
-	UNWIND_PLAIN = 1 << 1	/* register + value, return address in memory, and so all that is saved */
+	UNWIND_PLAIN = 1 << 1,	/* register + value, return address in memory, and so all that is saved */
+	UNWIND_FEW = 1 << 2	/* of most registers it does not tell */
 };
 
 struct unwind_rule {
@@ -44,6 +45,12 @@ struct unwind_rule {
 	uint8_t count, flags;
 	uint16_t reserved[3]; /* 0: rules are compared as they lie in memory */
 };
+
+/* unwind_is_poor_signal() - whether the kernel's layout of a signal's frame, if the code is known to lead there, tells more. */
+static inline bool unwind_is_poor_signal(const struct unwind_rule *rule)
+{
+	return (rule->flags & (UNWIND_FEW | UNWIND_SIGNAL)) == (UNWIND_FEW | UNWIND_SIGNAL);
+}
 
 struct unwind_row {
 	uint32_t start; /* behind the table's base */

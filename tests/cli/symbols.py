@@ -98,8 +98,127 @@ def test_other_mount_namespace():
         finally:
             child.kill()
             child.wait()
-        expect("burn_50" not in names(folder / "a.data"), "a file that is gone")
-        expect_in("No such file", perfev("report", "-i", folder / "a.data").out)
+        no_cache = dict(ENV, HOME="/nowhere")  # perf's may have the file, by its build-id
+        expect("burn_50" not in names(folder / "a.data", env=no_cache), "a file that is gone")
+        expect_in("No such file", perfev("report", "-i", folder / "a.data", env=no_cache).out)
+
+
+PLACED = """
+#include <time.h>
+static volatile unsigned n;
+%s
+__attribute__((noinline)) void %s(void) { for (unsigned i = 0; i < 1000; i++) n += i; }
+int main(void) { for (;;) { %s(); if (clock() > CLOCKS_PER_SEC * %s) return 0; } }
+"""
+
+
+def two_programs(folder):
+    """Of one name: what this machine has at place/prog, and inner, which a container has there; places of functions differ."""
+    need_command("gcc")
+    (folder / "place").mkdir()
+    for path, more, name in (("place/prog", "", "spin_here"),
+                             ("inner", "int more(int x) { return x * n + 7; }", "spin_in_container")):
+        (folder / "p.c").write_text(PLACED % (more, name, name, "0.4"))
+        expect_code(run("gcc", "-O1", "-Wl,--build-id", "-o", folder / path, folder / "p.c"), 0)
+    if run("unshare", "-m", "mount", "--bind", folder / "inner", folder / "place/prog").code:
+        raise Skip("mounting is not allowed here")
+    return folder / "place/prog", folder / "inner"
+
+
+def kinds_of_mappings(data, path):
+    lines = [line for line in perfev("dump", "-i", data).out.splitlines() if "MMAP2" in line and f'"{path}"' in line]
+    assert lines, data
+    return ["build_id=" in line for line in lines]
+
+
+def test_same_path_in_a_container():
+    """Each mapping has the build-id of its own file, from the kernel or by synthesis; the other file of that path is not used."""
+    need_root()
+    need_command("unshare")
+    with Folder() as folder:
+        path, inner = two_programs(folder)
+        inside = f"mount --bind {inner} {path} && exec {path}"
+        both = f"{path}; unshare -m sh -c '{inside}'"
+        record(folder / "off.data", "--no-buildid-mmap", "--", "sh", "-c", both)
+        expect(kinds_of_mappings(folder / "off.data", path), [False, False])
+        record(folder / "a.data", "--", "sh", "-c", both)
+        if kinds_of_mappings(folder / "a.data", path) == [False, False]:
+            raise Skip("this kernel does not tell build-ids")
+        expect(kinds_of_mappings(folder / "a.data", path), [True, True])
+        text = perfev("report", "-i", folder / "a.data").out
+        expect("spin_here" in names(folder / "a.data") and "spin_in_container" not in names(folder / "a.data"), text)
+        expect_in("another build-id", text)
+        header = [line.split()[1] for line in perfev("dump", "--header", "-i", folder / "a.data").out.splitlines()
+                  if line.endswith(str(path)) and "pid=" in line]
+        expect(len(set(header)), 2)
+        # a copy of it by build-id, as in perf's cache
+        ours = run("readelf", "-n", inner).out.split("Build ID: ")[1].split()[0]
+        copy = folder.path / "home/.debug/.build-id" / ours[:2] / ours[2:] / "elf"
+        copy.parent.mkdir(parents=True)
+        shutil.copy(inner, copy)
+        found = names(folder / "a.data", env=dict(ENV, HOME=str(folder / "home")))
+        expect({"spin_here", "spin_in_container"} <= found, f"{found}")
+        if shutil.which("perf"):
+            theirs = run("perf", "script", "--show-mmap-events", "-F", "comm,ip", "-i", folder / "a.data").out
+            mapped = [line for line in theirs.splitlines() if str(path) in line and "MMAP2" in line]
+            expect([any(f"<{one}>" in line for line in mapped) for one in sorted(set(header))], [True, True])
+
+
+def test_container_that_runs_already():
+    need_root()
+    need_command("unshare")
+    with Folder() as folder:
+        path, inner = two_programs(folder)
+        script = f"mount --bind {inner} {path} && while {path}; do :; done"
+        child = subprocess.Popen(["unshare", "-m", "sh", "-c", script], env=ENV, stderr=subprocess.DEVNULL)
+        try:
+            time.sleep(0.2)
+            record(folder / "a.data", "-a", "--", "sleep", "0.3")
+        finally:
+            child.kill()
+            child.wait()
+        kinds = kinds_of_mappings(folder / "a.data", path)
+        if not all(kinds):
+            raise Skip("this kernel does not tell build-ids")
+        found = names(folder / "a.data")
+        expect("spin_here" not in found, f"{found}")
+
+
+CLOCK = """
+#include <time.h>
+int main(void)
+{
+	struct timespec t;
+	for (int i = 0; i < 3000000; i++)
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_nsec == 1;
+}
+"""
+
+
+def test_vdso_of_a_32_bit_program():
+    """Its vdso is another one than that of this process; perf calls it [vdso32] too."""
+    with Folder() as folder:
+        (folder / "p.c").write_text(CLOCK)
+        for compiler in (["i686-linux-gnu-gcc"], ["gcc", "-m32"]):
+            if shutil.which(compiler[0]) and run(*compiler, "-static", "-O1", "-o", folder / "p", folder / "p.c").code == 0:
+                break
+        else:
+            raise Skip("a compiler of 32-bit programs")
+        if run(folder / "p").code:
+            raise Skip("this kernel does not run them")
+        record(folder / "a.data", "--", folder / "p")
+        mapped = [line for line in perfev("dump", "-i", folder / "a.data").out.splitlines()
+                  if '"[vdso]"' in line and int(line.split("addr=")[1].split()[0], 16) < 1 << 32]
+        if not mapped:
+            raise Skip("a 32-bit program has no vdso here")
+        functions = perfev("report", "--json", "-i", folder / "a.data").json()["functions"]
+        here = {f["symbol"]: f["self"] for f in functions if f["module"] == "[vdso32]"}
+        expect(not [f for f in functions if f["module"] == "[vdso]" and f["self"]], f"{functions}")
+        assert sum(here.values()) > 5, here
+        if all(symbol.startswith("0x") for symbol in here):
+            raise Skip("this kernel does not give the vdso of 32-bit tasks")
+        assert any("gettime" in symbol for symbol in here), here
 
 
 def test_servers_of_debug_files():

@@ -3,7 +3,7 @@
 import platform
 import re
 
-from cli import Folder, Skip, expect_code, expect_in, expect_one_line, need_command, perfev, run, stats
+from cli import Folder, Skip, expect, expect_code, expect_in, expect_one_line, need_command, perfev, run, stats
 
 # main calls down(depth), which calls itself, and spins at the end; no frame pointers
 PROGRAM = r"""
@@ -70,6 +70,27 @@ def test_debug_frame_only():
         path = program(folder, 16, "-g", "-fno-asynchronous-unwind-tables")
         stacks, _ = stacks_of(record(folder, path, "dwarf", 3))
         expect([frames[-5:] for frames in stacks], [("main", "down", "down", "down", "spin")])
+
+
+def test_sframe_only():
+    """Programs with .sframe and nothing else have the stacks that they have with .eh_frame."""
+    need_command("objcopy")
+    with Folder() as folder:
+        if run("cc", "-Wa,--gsframe", "-c", "-x", "c", "/dev/null", "-o", folder.path / "empty.o").code:
+            raise Skip("an assembler that makes SFrame sections")
+        path = program(folder, 16, "-Wa,--gsframe")
+        whole, _ = stacks_of(record(folder, path, "dwarf,16384", 20))
+        expect_code(run("objcopy", "--remove-section", ".eh_frame", "--remove-section", ".eh_frame_hdr", path), 0)
+        stacks, _ = stacks_of(record(folder, path, "dwarf,16384", 20))
+        expect(sorted(stacks), sorted(whole))
+        expect([frames[-22:] for frames in stacks], [("main",) + ("down",) * 20 + ("spin",)])
+        image = bytearray(path.read_bytes())  # without sections it is found by its segment
+        image[0x28:0x30] = bytes(8)
+        image[0x3c:0x40] = bytes(4)
+        path.write_bytes(image)
+        done = perfev("report", "-i", record(folder, path, "dwarf,16384", 30), "--folded")
+        longest = max(done.out.splitlines(), key=len)
+        assert longest.count(";") >= 33, longest
 
 
 def test_frame_pointers_where_there_is_nothing_else():

@@ -18,6 +18,13 @@
 const bool sys_is_real = false;
 
 /* Memory is the process's own, and none of it is known here. */
+size_t plug_vdso32(unsigned char *to, size_t size)
+{
+	(void)to;
+	(void)size;
+	return 0;
+}
+
 bool plug_readable(const void *at)
 {
 	(void)at;

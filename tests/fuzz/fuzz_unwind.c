@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct cfi_source source = {.section_count = 1, .range_count = 1, .machine = machine->elf,
 					    .wide = machine->word == 8, .swap = data[0] >> 2 & 1};
 
-		source.sections[0] = (struct cfi_section){data + 1, size - 1, 0x500000, !(data[0] >> 3 & 1)};
+		source.sections[0] = (struct cfi_section){data + 1, size - 1, 0x500000, (enum cfi_kind)((data[0] >> 3 & 3) % 3)};
 		source.ranges[0].start = CODE_AT;
 		source.ranges[0].end = CODE_AT + 0x100000;
 		if (cfi_compile(&table, &source) == 0)

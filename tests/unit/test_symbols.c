@@ -345,14 +345,41 @@ static void test_foreign_vdso(void **state)
 	opts.size = sizeof(opts);
 	opts.foreign = 1;
 	assert_works(perfev_symbols_new(&symbols, &opts, &err));
-	feed_mmap2(7, 0x7fff0000, 0x7fff2000, 0, "[vdso]", NULL);
-	info = expect_nameless(7, 0x7fff0a00, "[vdso]");
+	feed_mmap2(7, 0x7fff12340000, 0x7fff12342000, 0, "[vdso]", NULL);
+	info = expect_nameless(7, 0x7fff12340a00, "[vdso]");
 	assert_null(info.file);
 	assert_int_equal(info.symbol_count, 0);
 	assert_non_null(strstr(info.why, "kernel"));
 	assert_int_equal(unlink("[vdso]"), 0);
 	assert_int_equal(chdir(old), 0);
 	assert_int_equal(rmdir(folder), 0);
+}
+
+/* That of a task of 32 bits is another one, of which this kernel may have none. */
+static void test_vdso_of_32_bits(void **state)
+{
+	struct perfev_module_info info;
+	struct perfev_frame frame;
+	uint64_t offset;
+	unsigned named = 0;
+
+	(void)state;
+	if (sizeof(void *) == 4)
+		skip(); /* it is the own one */
+	feed_mmap2(7, 0x7fff12340000, 0x7fff12342000, 0, "[vdso]", NULL);
+	feed_mmap2(8, 0xf7fc9000, 0xf7fcb000, 0, "[vdso]", NULL);
+	for (offset = 0; offset < 0x2000; offset += 16) {
+		frame = find(8, 0xf7fc9000 + offset, USER);
+		assert_string_equal(frame.module, "[vdso32]");
+		named += frame.symbol && !strcmp(frame.symbol, "__kernel_rt_sigreturn");
+		assert_string_equal(find(7, 0x7fff12340000 + offset, USER).module, "[vdso]");
+	}
+	assert_true(perfev_symbols_module(symbols, find(8, 0xf7fc9000, USER).module_id, &info));
+#ifdef __x86_64__
+	assert_true(!info.symbol_count || named);
+#else
+	(void)named;
+#endif
 }
 
 static void test_own_vdso(void **state)
@@ -363,12 +390,12 @@ static void test_own_vdso(void **state)
 	bool found = false;
 
 	(void)state;
-	feed_mmap2(7, 0x7fff0000, 0x7fff2000, 0, "[vdso]", NULL);
+	feed_mmap2(7, 0x7fff12340000, 0x7fff12342000, 0, "[vdso]", NULL);
 	for (offset = 0; offset < 0x2000 && !found; offset += 16) {
-		frame = find(7, 0x7fff0000 + offset, USER);
+		frame = find(7, 0x7fff12340000 + offset, USER);
 		found = frame.symbol && strstr(frame.symbol, "gettime");
 	}
-	assert_true(perfev_symbols_module(symbols, find(7, 0x7fff0000, USER).module_id, &info));
+	assert_true(perfev_symbols_module(symbols, find(7, 0x7fff12340000, USER).module_id, &info));
 	if (info.symbol_count) /* not every kernel has one */
 		assert_true(found);
 	else
@@ -390,6 +417,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_places_beyond_files, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_foreign_vdso, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_own_vdso, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_vdso_of_32_bits, setup, teardown),
 };
 
 int main(void)

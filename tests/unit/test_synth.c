@@ -91,7 +91,7 @@ static void describe(char *to, size_t size, const struct perfev_record *record)
 
 static void walk(char *to, size_t size, struct perfev_target on, bool no_kernel)
 {
-	struct perfev_synth_opts opts = {sizeof(opts), no_kernel, 0};
+	struct perfev_synth_opts opts = {.size = sizeof(opts), .no_kernel = no_kernel};
 	struct perfev_record record;
 	struct perfev_synth *synth;
 	size_t at = 0;
@@ -134,6 +134,63 @@ static void test_process(void **state)
 	fake.pid = 7;
 	walk(text, sizeof(text), perfev_on_self(), true);
 	assert_string_equal(text, process_records);
+}
+
+static char asked[1024];
+
+/* Links to mapped files may not be followed for one of them; the other has no build-id. */
+static int read_build_id(uint8_t ret[20], const char *path, struct perfev_error *why)
+{
+	(void)why;
+	snprintf(asked + strlen(asked), sizeof(asked) - strlen(asked), "%s\n", path);
+	if (strcmp(path, "/proc/7/root/usr/bin/dbus daemon") != 0)
+		return -EACCES;
+	memset(ret, 0xab, 20);
+	return 16;
+}
+
+/* As the kernel does it when attr.build_id is set; each file is read once, one that was deleted not by its name. */
+static void test_build_ids(void **state)
+{
+	struct perfev_synth_opts opts = {.size = sizeof(opts), .no_kernel = 1, .build_id = read_build_id};
+	struct perf_event_attr attr = *perfev_layout_attr(layout);
+	struct perfev_layout *with;
+	struct perfev_record record;
+	struct perfev_synth *synth;
+	unsigned by_id = 0, by_inode = 0, turn;
+	struct perfev_mmap mmap;
+
+	(void)state;
+	a_process();
+	fake_file("/proc/7/maps", "00400000-00452000 r-xp 00001000 08:02 173521      /usr/bin/dbus daemon\n"
+				  "00500000-00552000 r-xp 00101000 08:02 173521      /usr/bin/dbus daemon\n"
+				  "7f0000000000-7f0000001000 rwxp 00000000 00:00 0 \n"
+				  "7f0000002000-7f0000003000 r-xs 00002000 fd:1a 99   /lib/x.so (deleted)\n"
+				  "7f0000012000-7f0000013000 r-xs 00002000 fd:1a 99   /lib/x.so (deleted)\n"
+				  "7ffd1000-7ffd2000 r-xp 00000000 00:00 0           [vdso]\n");
+	attr.build_id = 1;
+	assert_works(perfev_layout_new(&with, &attr, &err));
+	for (turn = 0; turn < 2; turn++) { /* an attr that does not ask for them gets none */
+		asked[0] = 0;
+		assert_works(perfev_synth_open(&synth, perfev_on_process(7), turn ? layout : with, &opts, &err));
+		while (perfev_synth_next(synth, &record, &err) > 0) {
+			if (record.type != PERF_RECORD_MMAP2)
+				continue;
+			assert_works(perfev_mmap_decode(&mmap, &record, with, &err));
+			by_id += mmap.build_id_size == 16 && mmap.build_id[15] == 0xab && !mmap.build_id[16];
+			by_inode += mmap.build_id_size == 0 && mmap.ino && mmap.maj;
+			assert_int_equal(!mmap.build_id_size, !(record.misc & PERF_RECORD_MISC_MMAP_BUILD_ID));
+			assert_int_equal(mmap.prot & 5, 5);
+		}
+		perfev_synth_close(synth);
+		assert_int_equal(by_id, 2);
+		assert_int_equal(by_inode, turn ? 6 : 2);
+		assert_string_equal(asked, turn ? ""
+						: "/proc/7/map_files/400000-452000\n"
+						  "/proc/7/root/usr/bin/dbus daemon\n"
+						  "/proc/7/map_files/7f0000002000-7f0000003000\n");
+	}
+	perfev_layout_free(with);
 }
 
 /* However few bytes a read gives, the lines are the same. */
@@ -304,6 +361,7 @@ static void test_no_proc(void **state)
 
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_process, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_build_ids, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_small_reads, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_hidden_kernel, setup, teardown),

@@ -97,7 +97,7 @@ static struct cfi_source source_of(const struct form *f)
 	struct cfi_source s = {.section_count = 1, .range_count = 1, .machine = f->machine, .wide = f->wide,
 			       .swap = f->big != PERFEV_BIG_ENDIAN};
 
-	s.sections[0] = (struct cfi_section){frames.data, frames.size, FRAME_AT, f->eh};
+	s.sections[0] = (struct cfi_section){frames.data, frames.size, FRAME_AT, f->eh ? CFI_EH_FRAME : CFI_DEBUG_FRAME};
 	s.ranges[0].start = CODE_AT;
 	s.ranges[0].end = CODE_AT + 0x100000;
 	return s;
@@ -479,7 +479,7 @@ static void test_both_sections(void **state)
 	s = source_of(&x86_64);
 	cie = put_cie(&debug, "") - eh_size;
 	put_fde(&debug, cie, CODE_AT + 0x08, 0x28, other, sizeof(other));
-	s.sections[1] = (struct cfi_section){frames.data + eh_size, frames.size - eh_size, 0, false};
+	s.sections[1] = (struct cfi_section){frames.data + eh_size, frames.size - eh_size, 0, CFI_DEBUG_FRAME};
 	s.section_count = 2;
 	assert_int_equal(cfi_compile(&table, &s), 0);
 	assert_null(unwind_table_find(&table, CODE_AT + 7));
