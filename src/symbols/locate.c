@@ -184,7 +184,7 @@ static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t
 	ret->in_file = ret->address = ip;
 	ret->flags = PERFEV_FRAME_KERNEL;
 	ret->kernel = true;
-	ret->module = s->modules[MODULE_KERNEL];
+	ret->module = s->fixed[MODULE_KERNEL];
 	if (s->ksymbols.count)
 		ret->function = functions_find(&s->ksymbols, ip);
 	if (ret->function)
@@ -205,7 +205,7 @@ static void locate_nowhere(const struct perfev_symbols *s, struct located *ret, 
 		module = MODULE_HYPERVISOR;
 	else if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		module = MODULE_GUEST;
-	ret->module = s->modules[module];
+	ret->module = s->fixed[module];
 	ret->in_file = ret->address = ip;
 	ret->nowhere = true;
 }
