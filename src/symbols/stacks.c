@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define JOBS_MAX 256
+#define JOBS_MAX       256
+#define BATCHES_OF_JOB 8
 
 struct perfev_stacks {
 	struct perfev_stacks_opts opts;
@@ -71,7 +72,7 @@ static int make_worker(struct perfev_stacks *s, struct worker *worker, struct pe
 
 static int make_all(struct perfev_stacks *s, struct perfev_error *err)
 {
-	s->batch_count = s->jobs > 1 ? 2 * (size_t)s->jobs + 2 : 1;
+	s->batch_count = s->jobs > 1 ? BATCHES_OF_JOB * (size_t)s->jobs : 1;
 	s->batches = calloc(s->batch_count, sizeof(*s->batches));
 	s->workers = calloc(s->jobs, sizeof(*s->workers));
 	if (!s->batches || !s->workers)
@@ -172,32 +173,34 @@ static void locate_batch(struct worker *worker, struct batch *batch)
 	}
 }
 
-static int take_item(struct perfev_stacks *s, struct batch *batch, const struct item *item, struct perfev_error *err)
+static int take_item(struct worker *worker, struct batch *batch, const struct item *item, struct perfev_error *err)
 {
+	const struct perfev_stacks_opts *opts = worker->opts;
 	struct perfev_stack stack = {.layout = item->layout, .cookie = item->cookie, .comm = item->comm, .end = item->end};
 	struct perfev_sample sample;
 	int r;
 
 	if (item->unwanted)
 		return 0;
-	r = stacks_name(s->symbols, batch, item, &stack.keys, &stack.count);
+	r = stacks_name(worker, batch, item, &stack.keys, &stack.count);
 	if (r == 0)
 		r = perfev_sample_decode(&sample, &item->record, item->layout, err);
 	stack.sample = &sample;
 	if (r == 0)
-		r = s->opts.take(s->opts.context, &stack, err);
+		r = opts->take(opts->context, &stack, err);
 	return r == -ENOMEM ? error_memory(err) : r;
 }
 
-static int take_batch(struct perfev_stacks *s, struct batch *batch, struct perfev_error *err)
+static int take_batch(struct worker *worker, struct batch *batch, struct perfev_error *err)
 {
+	struct perfev_symbols *symbols = worker->symbols;
 	size_t i;
 	int r = 0;
 
-	pthread_mutex_lock(&s->symbols->naming_lock);
+	pthread_mutex_lock(&symbols->naming_lock);
 	for (i = 0; r == 0 && i < batch->count; i++)
-		r = take_item(s, batch, &batch->items[i], err);
-	pthread_mutex_unlock(&s->symbols->naming_lock);
+		r = take_item(worker, batch, &batch->items[i], err);
+	pthread_mutex_unlock(&symbols->naming_lock);
 	if (r == 0 && batch->code < 0) {
 		*err = batch->err;
 		r = batch->code;
@@ -206,7 +209,7 @@ static int take_batch(struct perfev_stacks *s, struct batch *batch, struct perfe
 }
 
 /* With the lock, which is given up meanwhile. */
-static void take_next(struct perfev_stacks *s)
+static void take_next(struct perfev_stacks *s, struct worker *worker)
 {
 	struct batch *batch = batch_at(s, s->taken);
 	struct perfev_error err;
@@ -215,7 +218,7 @@ static void take_next(struct perfev_stacks *s)
 	s->taking = true;
 	if (!s->code) {
 		pthread_mutex_unlock(&s->lock);
-		r = take_batch(s, batch, &err);
+		r = take_batch(worker, batch, &err);
 		pthread_mutex_lock(&s->lock);
 	}
 	if (r < 0) {
@@ -245,7 +248,7 @@ static void locate_next(struct perfev_stacks *s, struct worker *worker)
 static bool work(struct perfev_stacks *s, struct worker *worker)
 {
 	if (!s->taking && s->taken < s->located && batch_at(s, s->taken)->state == BATCH_LOCATED) {
-		take_next(s);
+		take_next(s, worker);
 		return true;
 	}
 	if (s->located < s->filled) {

@@ -68,6 +68,6 @@ struct worker {
 int stacks_locate(struct worker *worker, struct batch *batch, struct item *item, struct space_view *view,
 		  struct perfev_error *err);
 /* The keys of an item's frames; they live until the next call for the batch. Return: 0, -ENOMEM. */
-int stacks_name(struct perfev_symbols *s, struct batch *batch, const struct item *item, const uint32_t **keys, uint32_t *count);
+int stacks_name(struct worker *worker, struct batch *batch, const struct item *item, const uint32_t **keys, uint32_t *count);
 
 #endif

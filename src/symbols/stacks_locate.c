@@ -84,7 +84,8 @@ static int add_place(struct worker *w, struct batch *batch, struct space_view *v
 	if (!located)
 		return -ENOMEM;
 	batch->located = located;
-	return locate(w->locator, &located[batch->located_count++], view, place->ip, place->cpumode, !w->symbols->opts.no_inline);
+	return locate(w->locator, &located[batch->located_count++], view, place->ip, place->cpumode,
+		      LOCATE_NO_WAIT | (w->symbols->opts.no_inline ? LOCATE_PLAIN : LOCATE_INLINED));
 }
 
 static int add_chain(struct worker *w, struct batch *batch, const struct perfev_sample *sample, struct space_view *view,
@@ -151,15 +152,25 @@ int stacks_locate(struct worker *worker, struct batch *batch, struct item *item,
 	return r < 0 ? error_memory(err) : 0;
 }
 
-int stacks_name(struct perfev_symbols *s, struct batch *batch, const struct item *item, const uint32_t **keys, uint32_t *count)
+/* What another thread was reading when it was asked for. */
+static int locate_again(struct worker *w, struct batch *batch, const struct item *item, struct located *at)
+{
+	return locate(w->locator, at, &batch->views[item->view], at->address, at->cpumode,
+		      w->symbols->opts.no_inline ? LOCATE_PLAIN : LOCATE_INLINED);
+}
+
+int stacks_name(struct worker *worker, struct batch *batch, const struct item *item, const uint32_t **keys, uint32_t *count)
 {
 	size_t first = item->named ? item->first : batch->key_count, i;
 
 	*count = item->count;
 	if (!item->named) {
-		for (i = 0; i < item->count; i++)
-			if (add_keys(s, batch, &batch->located[item->first + i]) < 0)
+		for (i = 0; i < item->count; i++) {
+			struct located *at = &batch->located[item->first + i];
+
+			if ((at->later && locate_again(worker, batch, item, at) < 0) || add_keys(worker->symbols, batch, at) < 0)
 				return -ENOMEM;
+		}
 		*count = (uint32_t)(batch->key_count - first);
 		batch->key_count = first;
 	}

@@ -156,12 +156,12 @@ int symbols_locate(struct perfev_symbols *s, const struct perfev_place *place, b
 	int r;
 
 	if (place->cpumode != PERF_RECORD_MISC_USER)
-		return locate(s->locator, ret, NULL, place->ip, place->cpumode, false);
+		return locate(s->locator, ret, NULL, place->ip, place->cpumode, LOCATE_PLAIN);
 	process = symbols_process(s, place->pid);
 	if (!process)
 		return -ENOMEM;
 	r = process->jit ? locate_jit(s, process->jit, place->ip, ret) : 0;
-	return r ? r : locate(s->locator, ret, &process->view, place->ip, place->cpumode, inlined);
+	return r ? r : locate(s->locator, ret, &process->view, place->ip, place->cpumode, inlined ? LOCATE_INLINED : LOCATE_PLAIN);
 }
 
 static int find(struct perfev_symbols *s, const struct perfev_place *place, struct perfev_frame *ret, size_t max)
@@ -238,7 +238,7 @@ int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_pl
 	if (!mapping)
 		return 0;
 	module = mapping->module;
-	r = module_load(module, &symbols->places);
+	r = module_load(module, &symbols->places, true);
 	if (r == 0)
 		r = find_source(symbols, module, module_address(module, locate_in_file(module, mapping, place->ip)), ret, max);
 	return r < 0 ? error_memory(err) : r;

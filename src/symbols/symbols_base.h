@@ -87,6 +87,7 @@ const char *symbols_name(struct perfev_symbols *s, const char *text);
 struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size);
 /* Says where a module of the kernel came from. */
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path);
-int symbols_kernel(struct perfev_symbols *s);
+/* kallsyms, read when they are first asked. Return: 0; -ENOMEM; -EAGAIN: another thread is at it, and not to be waited for. */
+int symbols_kernel(struct perfev_symbols *s, bool wait);
 
 #endif

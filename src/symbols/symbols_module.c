@@ -289,13 +289,16 @@ static int load_kernel(struct perfev_symbols *s)
 	return -ENOMEM;
 }
 
-int symbols_kernel(struct perfev_symbols *s)
+int symbols_kernel(struct perfev_symbols *s, bool wait)
 {
 	int r = 0;
 
 	if (s->kernel_loaded)
 		return 0;
-	pthread_mutex_lock(&s->kernel_lock);
+	if (!wait && pthread_mutex_trylock(&s->kernel_lock))
+		return -EAGAIN;
+	if (wait)
+		pthread_mutex_lock(&s->kernel_lock);
 	if (!s->kernel_loaded)
 		r = load_kernel(s);
 	s->kernel_loaded = true;
