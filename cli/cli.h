@@ -248,6 +248,7 @@ struct replay {
 	struct perfev_deferred *deferred;
 	struct replay_opts how;
 	bool kernel_mapped; /* the recording says where the kernel was */
+	uint64_t released;  /* up to where the recording was given back */
 	/* set by the user before replay_run(): is told every sample; < 0 ends it */
 	int (*sample)(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
 		      struct perfev_error *err);

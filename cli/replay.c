@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RELEASE_EVERY (UINT64_C(16) << 20) /* bytes of the recording */
+
 const char *replay_feature(const struct replay *replay, unsigned feature)
 {
 	struct perfev_reader_info info;
@@ -243,6 +245,20 @@ static int take_ready(struct replay *replay, struct perfev_error *err)
 	return r;
 }
 
+/* What is given back must not be wanted any more: threads that make stacks look at records after they were read. */
+static int release(struct replay *replay, uint64_t position, struct perfev_error *err)
+{
+	int r = 0;
+
+	if (replay->stacks && position - replay->released < RELEASE_EVERY)
+		return 0;
+	if (replay->stacks)
+		r = perfev_stacks_wait(replay->stacks, err);
+	perfev_reader_release(replay->reader);
+	replay->released = position;
+	return r;
+}
+
 static int take_all(struct replay *replay, struct progress *progress, struct perfev_error *err)
 {
 	struct perfev_reader *reader = replay->reader;
@@ -257,8 +273,10 @@ static int take_all(struct replay *replay, struct progress *progress, struct per
 		if (r < 0)
 			break;
 		if (record.type == PERFEV_RECORD_FINISHED_ROUND) {
-			perfev_reader_release(reader);
 			perfev_reader_describe(reader, &info);
+			r = release(replay, info.position, err);
+			if (r < 0)
+				break;
 			progress_at(progress, info.position, info.size);
 		}
 	}

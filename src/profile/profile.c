@@ -351,18 +351,34 @@ static const char *address_text(char *to, uint64_t address)
 	return to;
 }
 
-static int compare_functions(const void *a_, const void *b_)
+/* What functions are sorted by: no larger than what qsort() moves as it is. */
+struct order_key {
+	uint64_t self, total;
+	const struct frame *frame;
+};
+
+static int compare_names(const struct frame *a, const struct frame *b)
 {
-	const struct perfev_function *a = a_, *b = b_;
+	char a_text[ADDRESS_TEXT], b_text[ADDRESS_TEXT];
+
+	if (!a->name && !b->name) /* their texts have the same length */
+		return (a->address > b->address) - (a->address < b->address);
+	return strcmp(a->name ? a->name : address_text(a_text, a->address),
+		      b->name ? b->name : address_text(b_text, b->address));
+}
+
+static int compare_keys(const void *a_, const void *b_)
+{
+	const struct order_key *a = a_, *b = b_;
 	int r;
 
 	if (a->self != b->self)
 		return a->self < b->self ? 1 : -1;
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
-	r = strcmp(a->symbol, b->symbol);
+	r = compare_names(a->frame, b->frame);
 	if (r == 0)
-		r = strcmp(a->module, b->module);
+		r = strcmp(a->frame->module, b->frame->module);
 	return r ? r : (a->frame > b->frame) - (a->frame < b->frame);
 }
 
@@ -387,37 +403,58 @@ static bool sum_function(const struct perfev_profile *p, int event, uint32_t fra
 	return ret->total > 0;
 }
 
+/* All that have samples, sorted; how many. */
+static size_t sort_functions(const struct perfev_profile *p, int event, struct order_key *keys)
+{
+	struct perfev_function sums;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->frame_count; i++) {
+		if (p->frames[i].kind == PERFEV_KIND_COMM || !sum_function(p, event, i, &sums))
+			continue;
+		keys[n].self = sums.self;
+		keys[n].total = sums.total;
+		keys[n++].frame = &p->frames[i];
+	}
+	qsort(keys, n, sizeof(*keys), compare_keys);
+	return n;
+}
+
 int perfev_profile_functions(const struct perfev_profile *profile, int event,
 			     struct perfev_function **ret, size_t *count, struct perfev_error *err)
 {
 	const struct perfev_profile *p = profile;
 	struct perfev_function *all;
-	size_t n = 0;
+	struct order_key *keys;
 	char *texts;
-	uint32_t i;
+	size_t i;
 
 	if (event >= (int)p->event_count)
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot list the functions of event %d: there are %zu", event,
 				 p->event_count);
+	keys = malloc((p->frame_count + 1) * sizeof(*keys));
 	all = malloc((p->frame_count + 1) * sizeof(*all) + count_nameless(p) * ADDRESS_TEXT);
-	if (!all)
+	if (!keys || !all) {
+		free(keys);
+		free(all);
 		return error_memory(err);
-	texts = (char *)(all + p->frame_count + 1);
-	for (i = 0; i < p->frame_count; i++) {
-		const struct frame *frame = &p->frames[i];
-
-		if (frame->kind == PERFEV_KIND_COMM || !sum_function(p, event, i, &all[n]))
-			continue;
-		all[n].symbol = frame->name ? frame->name : address_text(texts, frame->address);
-		texts += frame->name ? 0 : ADDRESS_TEXT;
-		all[n].module = frame->module;
-		all[n].frame = i;
-		all[n++].kind = frame->kind;
 	}
-	qsort(all, n, sizeof(*all), compare_functions);
+	texts = (char *)(all + p->frame_count + 1);
+	*count = sort_functions(p, event, keys);
+	for (i = 0; i < *count; i++) {
+		const struct frame *frame = keys[i].frame;
+
+		sum_function(p, event, (uint32_t)(frame - p->frames), &all[i]);
+		all[i].symbol = frame->name ? frame->name : address_text(texts, frame->address);
+		texts += frame->name ? 0 : ADDRESS_TEXT;
+		all[i].module = frame->module;
+		all[i].frame = (uint32_t)(frame - p->frames);
+		all[i].kind = frame->kind;
+	}
+	free(keys);
 	*ret = all;
-	*count = n;
 	return 0;
 }
 

@@ -123,6 +123,14 @@ static int unwind(struct worker *w, struct item *item, struct perfev_sample *sam
 	return r < 0 ? r : 0;
 }
 
+/* The kernel's symbols take long to read: a thread begins with them before it may have to wait for another one, which makes
+ * the unwind table that both want. */
+static void begin_kernel(struct perfev_symbols *s, const struct perfev_sample *sample, const struct space_view *view)
+{
+	if (view && !s->kernel_loaded && (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		symbols_kernel(s, false);
+}
+
 int stacks_locate(struct worker *worker, struct batch *batch, struct item *item, struct space_view *view,
 		  struct perfev_error *err)
 {
@@ -139,6 +147,7 @@ int stacks_locate(struct worker *worker, struct batch *batch, struct item *item,
 	item->unwanted = worker->opts->wanted && !worker->opts->wanted(worker->opts->context, &sample);
 	if (item->unwanted)
 		return 0;
+	begin_kernel(worker->symbols, &sample, view);
 	r = unwind(worker, item, &sample, view);
 	place.ip = sample.ip;
 	place.pid = (int32_t)sample.pid;
