@@ -39,6 +39,7 @@ void perfev_profile_free(struct perfev_profile *profile)
 		free(profile->events[i].stats);
 	interner_free(&profile->names);
 	free(profile->frames);
+	free(profile->trees);
 	free(profile->frame_slots);
 	free(profile->nodes);
 	free(profile->node_slots);
@@ -150,6 +151,7 @@ static const char *nameless_label(struct perfev_profile *p, const char *module)
 static int find_frame(struct perfev_profile *p, const struct frame *wanted, uint32_t *ret)
 {
 	struct frame *frames;
+	uint32_t *trees;
 	size_t at;
 
 	if (p->frame_count * 2 >= p->frame_slot_count && grow_frames(p) < 0)
@@ -169,9 +171,13 @@ static int find_frame(struct perfev_profile *p, const struct frame *wanted, uint
 	if (!frames || p->frame_count >= UINT32_MAX - 2)
 		return -ENOMEM;
 	p->frames = frames;
+	trees = array_grow(p->trees, &p->tree_room, p->frame_count, sizeof(*trees));
+	if (!trees)
+		return -ENOMEM;
+	p->trees = trees;
 	*ret = (uint32_t)p->frame_count;
-	frames[p->frame_count] = *wanted;
-	frames[p->frame_count++].tree = *ret;
+	trees[p->frame_count] = *ret;
+	frames[p->frame_count++] = *wanted;
 	p->frame_slots[at] = *ret + 1;
 	return 0;
 }
@@ -204,7 +210,7 @@ int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
 	wanted.address = frame->address;
 	if (find_frame(profile, &wanted, ret) < 0)
 		return error_memory(err);
-	profile->frames[*ret].tree = tree;
+	profile->trees[*ret] = tree;
 	return 0;
 }
 
@@ -299,7 +305,7 @@ int perfev_profile_add(struct perfev_profile *profile, const struct perfev_profi
 	if (stack->comm != NO_FRAME && child_of(profile, node, stack->comm, stack->event, &node) < 0)
 		return error_memory(err);
 	for (i = stack->count; i > 0; i--)
-		if (child_of(profile, node, profile->frames[stack->frames[i - 1]].tree, stack->event,
+		if (child_of(profile, node, profile->trees[stack->frames[i - 1]], stack->event,
 			     &node) < 0)
 			return error_memory(err);
 	profile->nodes[node].self++;

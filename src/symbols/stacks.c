@@ -27,7 +27,7 @@ struct perfev_stacks {
 	struct perfev_symbols *symbols;
 	struct worker *workers; /* the first one is the caller */
 	uint32_t jobs, started;
-	struct batch *batches;
+	struct batch *batches, *filling;
 	size_t batch_count;
 	/* with the lock: */
 	pthread_mutex_t lock;
@@ -77,6 +77,7 @@ static int make_all(struct perfev_stacks *s, struct perfev_error *err)
 	s->workers = calloc(s->jobs, sizeof(*s->workers));
 	if (!s->batches || !s->workers)
 		return error_memory(err);
+	s->filling = s->batches;
 	return make_worker(s, &s->workers[0], err);
 }
 
@@ -306,7 +307,7 @@ static int result(struct perfev_stacks *s, struct perfev_error *err)
 /* The batch that is being filled goes on its way; there will be another one to fill. */
 static int submit(struct perfev_stacks *s, uint64_t waiting, struct perfev_error *err)
 {
-	struct batch *batch = batch_at(s, s->filled);
+	struct batch *batch = s->filling;
 	int r;
 
 	if (batch->count && s->filled && s->jobs > 1 && !s->started)
@@ -320,7 +321,8 @@ static int submit(struct perfev_stacks *s, uint64_t waiting, struct perfev_error
 	work_off(s, waiting);
 	r = result(s, err);
 	pthread_mutex_unlock(&s->lock);
-	empty(batch_at(s, s->filled));
+	s->filling = batch_at(s, s->filled);
+	empty(s->filling);
 	return r;
 }
 
@@ -355,7 +357,7 @@ static uint32_t keep_view(struct batch *batch, const struct space_process *proce
 static int add_item(struct perfev_stacks *s, const struct perfev_record *record, const struct perfev_layout *layout,
 		    uint64_t cookie, struct perfev_error *err)
 {
-	struct batch *batch = batch_at(s, s->filled);
+	struct batch *batch = s->filling;
 	struct item *item = &batch->items[batch->count];
 	struct space_process *process;
 	struct perfev_id id;
@@ -405,7 +407,7 @@ static bool changes_all(const struct perfev_record *record)
 static int push_sample(struct perfev_stacks *s, const struct perfev_record *record, const struct perfev_layout *layout,
 		       uint64_t cookie, struct perfev_error *err)
 {
-	struct batch *batch = batch_at(s, s->filled);
+	struct batch *batch = s->filling;
 	struct perfev_error other;
 	int r;
 
