@@ -146,8 +146,9 @@ def test_deleted():
         text = perfev("script", "-G", "-i", folder / "a.data", "-F", "ip,sym,dso").out
         expect(f"[unknown] ({program}" in text, text[:300])
         shutil.copy("/bin/true", program)
-        found, report = functions(folder / "a.data")
-        expect(all(name.startswith("0x") for name in found), f"another program was taken for it: {found}")
+        found, _ = functions(folder / "a.data")
+        names = {name for name in found if not name.startswith("0x")}
+        expect(len(names) < len(found) and not names & {"spin", "work", "main"}, f"another program was taken for it: {found}")
 
 
 def test_the_vdso():
