@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from cli import ENV, Folder, Skip, expect, expect_code, expect_in, need_command, need_root, perfev, run
+from cli import ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, need_command, need_root, perfev, run
 
 SOURCE = pathlib.Path(__file__).parent / "addresses.c"
 LIBRARY = """
@@ -149,6 +149,23 @@ def test_deleted():
         found, _ = functions(folder / "a.data")
         names = {name for name in found if not name.startswith("0x")}
         expect(len(names) < len(found) and not names & {"spin", "work", "main"}, f"another program was taken for it: {found}")
+
+
+def test_overlay():
+    """U13: a program in a filesystem that is made of others, which containers have."""
+    need_root()
+    need_command("unshare")
+    with Folder() as folder:
+        compiled(folder)
+        (folder / "all").mkdir()
+        script = (f"cd {folder.path} && mount -t tmpfs none all && mkdir all/lower all/upper all/work all/over && cp program all/lower && "
+                  "mount -t overlay overlay -o lowerdir=all/lower,upperdir=all/upper,workdir=all/work all/over || exit 99; "
+                  f'"$@" record -e cpu-clock:u -F 2000 --call-graph dwarf -o all/a.data -- all/over/program >&2; "$@" report --folded -i all/a.data')
+        done = run("unshare", "-m", "sh", "-c", script, "sh", PERFEV)
+        if done.code == 99 or done.err.startswith("unshare"):
+            raise Skip("there are no overlays here")
+        expect_code(done, 0)
+        expect("main;work;spin " in done.out, done.out)
 
 
 def test_the_vdso():
