@@ -151,6 +151,25 @@ def test_deleted():
         expect(len(names) < len(found) and not names & {"spin", "work", "main"}, f"another program was taken for it: {found}")
 
 
+def test_replaced():
+    """S9, S10: deleted while it ran; where the mapping had a build-id, the same file is believed again, and no other."""
+    with Folder() as folder:
+        program = compiled(folder, "program", "-Wl,--build-id")
+        shutil.copy(program, folder / "copy")
+        path = recorded(folder, "sh", "-c", f"{program} work 3 & sleep 0.1; rm {program}; wait")
+        _, report = functions(path)
+        lacks = [row for row in report["unresolved"] if row["module"] == str(program)]
+        expect(lacks and "No such file" in lacks[0]["why"], f"{report['unresolved']}")
+        if "build_id=" not in perfev("dump", "-i", path).out:
+            raise Skip("this kernel gives no build-ids")
+        shutil.copy("/bin/true", program)
+        _, report = functions(path)
+        lacks = [row for row in report["unresolved"] if row["module"] == str(program)]
+        expect(lacks and "another build-id" in lacks[0]["why"], f"{report['unresolved']}")
+        shutil.copy(folder / "copy", program)
+        expect_mostly(path, "spin")
+
+
 def test_overlay():
     """U13: a program in a filesystem that is made of others, which containers have."""
     need_root()
