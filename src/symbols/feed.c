@@ -7,11 +7,13 @@
 #include "base/error.h"
 
 #include <perfev/reader.h>
+#include <perfev/user_record.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#define KALLSYMS_MAX (256u << 20)
 #define MONOTONIC 1 /* CLOCK_MONOTONIC of Linux */
 
 /* "/lib/modules/6.1/kernel/fs/ext-4.ko.xz" is called "[ext_4]", as kallsyms calls it. */
@@ -37,6 +39,8 @@ static const char kernel_name[] = "[kernel.kallsyms]";
 /* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
 static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *mmap)
 {
+	if (!s->kernel_start)
+		s->kernel_start = mmap->addr;
 	if (s->kernel_ref)
 		return;
 	s->kernel_ref = mmap->pgoff;
@@ -301,6 +305,18 @@ static int feed_build_id(struct perfev_symbols *s, const struct perfev_record *r
 	return r <= 0 ? r : perfev_symbols_build_id(s, &entry, err);
 }
 
+/* The symbols of simpleperf's kernel, as /proc/kallsyms has them. */
+static int feed_kallsyms(struct perfev_symbols *s, const struct perfev_record *record, struct perfev_error *err)
+{
+	struct perfev_user user;
+	int r = perfev_user_decode(&user, record, err);
+
+	if (r < 0 || s->symfs || s->kernel_text.size || !user.as.bytes.size)
+		return r < 0 ? r : 0;
+	s->kernel_text.max = KALLSYMS_MAX;
+	return buffer_append(&s->kernel_text, user.as.bytes.data, user.as.bytes.size) == -ENOMEM ? error_memory(err) : 0;
+}
+
 int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
 			const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -321,6 +337,8 @@ int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_reco
 		return feed_ksymbol(symbols, record, layout, err);
 	case PERFEV_RECORD_HEADER_BUILD_ID:
 		return feed_build_id(symbols, record, err);
+	case PERFEV_RECORD_SIMPLEPERF_KERNEL_SYMBOL:
+		return feed_kallsyms(symbols, record, err);
 	default:
 		return 0;
 	}

@@ -7,6 +7,7 @@
  * is not taken for the function before it.
  */
 #include "kallsyms.h"
+#include "recorded.h"
 
 #include "base/buffer.h"
 #include "file/source.h"
@@ -154,9 +155,40 @@ int kallsyms_load(struct kallsyms *ret, const char *path)
 	return r;
 }
 
+int kallsyms_take(struct kallsyms *ret, const void *text, size_t size)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->text = malloc(size + 1);
+	if (!ret->text)
+		return -ENOMEM;
+	memcpy(ret->text, text, size);
+	ret->text[size] = 0;
+	ret->size = size;
+	r = parse(ret);
+	if (r < 0)
+		kallsyms_free(ret);
+	return r;
+}
+
+int kallsyms_recorded(struct kallsyms *ret, const struct perfev_recorded_file *file)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = recorded_read(file, &ret->table, &ret->names);
+	if (r == 0 && !ret->table.count)
+		r = -EINVAL;
+	if (r < 0)
+		kallsyms_free(ret);
+	return r;
+}
+
 void kallsyms_free(struct kallsyms *kallsyms)
 {
 	free(kallsyms->text);
+	buffer_free(&kallsyms->names);
 	free(kallsyms->modules);
 	table_free(&kallsyms->table);
 	memset(kallsyms, 0, sizeof(*kallsyms));

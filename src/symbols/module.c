@@ -9,6 +9,7 @@
  * relocations.
  */
 #include "module.h"
+#include "recorded.h"
 #include "link.h"
 #include "mini.h"
 #include "perf_map.h"
@@ -493,12 +494,42 @@ static int read_parts(struct module *module)
 	return 0;
 }
 
+/* By what the recording says; where that is in the file, older ones do not say. */
+static int read_recorded(struct module *module, const struct perfev_recorded_file *file)
+{
+	int r = recorded_read(file, &module->table, &module->text);
+
+	if (r < 0 || !module->table.count)
+		return r;
+	module->parts = calloc(1, sizeof(*module->parts));
+	if (!module->parts)
+		return -ENOMEM;
+	*module->parts = (struct module_part){file->offset == UINT64_MAX ? 0 : file->offset, UINT64_MAX, file->min_address};
+	module->part_count = file->kind == PERFEV_RECORDED_ELF;
+	module->no_file |= file->kind == PERFEV_RECORDED_MAP;
+	say(module, "%s", "the recording has no symbol that covers the address");
+	return 0;
+}
+
+/* A file of this machine is another machine's only if its build-id says so; symbols of the recording are right. */
+static int find_symbols(struct module *module, const struct module_places *places)
+{
+	const struct perfev_recorded_file *recorded =
+		places->recorded ? recorded_find(places->recorded, module->name) : NULL;
+
+	if (module->has_elf) /* the vdso has its own */
+		return 0;
+	if (!recorded || module->recorded_id)
+		find_file(module, places);
+	return recorded && !module->has_elf && !module->table.count ? read_recorded(module, recorded) : 0;
+}
+
 static int load(struct module *module, const struct module_places *places)
 {
-	int r;
+	int r = find_symbols(module, places);
 
-	if (!module->has_elf) /* the vdso has its own */
-		find_file(module, places);
+	if (r < 0)
+		return r;
 	if (!module->has_elf && !module->table.count) {
 		add_tried(module, false);
 		return 0;

@@ -11,6 +11,7 @@ struct module_places {
 	const char *cache;    /* perf's cache of files by build-id; or NULL */
 	const char *proc;     /* where processes that still live show their roots; or NULL */
 	bool debuginfod;      /* debug files may be fetched */
+	const struct recorded_files *recorded; /* symbols that are in the recording */
 };
 
 #define SEARCH_PATH 8192

@@ -70,6 +70,7 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->places.cache = s->cache;
 	s->places.proc = s->proc;
 	s->places.debuginfod = full.debuginfod;
+	s->places.recorded = &s->recorded;
 	s->now = UINT64_MAX;
 	pthread_mutex_init(&s->kernel_lock, NULL);
 	pthread_mutex_init(&s->modules_lock, NULL);
@@ -99,6 +100,8 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	free(symbols->modules);
 	free(symbols->module_slots);
 	free(symbols->ids);
+	recorded_free(&symbols->recorded);
+	buffer_free(&symbols->kernel_text);
 	map_free(&symbols->id_of_name);
 	free(symbols->frames);
 	free(symbols->nameless);

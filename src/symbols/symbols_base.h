@@ -6,6 +6,7 @@
 #include "jit.h"
 #include "kallsyms.h"
 #include "module.h"
+#include "recorded.h"
 #include "space.h"
 
 #include "base/arena.h"
@@ -43,6 +44,9 @@ struct perfev_symbols {
 	size_t module_count, module_room;
 	uint32_t *module_slots; /* hash of name and build-id: index + 1 */
 	size_t module_slot_count;
+	struct recorded_files recorded;
+	struct buffer kernel_text; /* kallsyms of the recording */
+	uint64_t kernel_start;	   /* where the kernel was mapped; 0: not said */
 	struct recorded_id *ids;
 	size_t id_count, id_room;
 	struct map id_of_name; /* the address of an interned name: the index of its last id */

@@ -193,6 +193,13 @@ int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_
 	return 0;
 }
 
+int perfev_symbols_recorded(struct perfev_symbols *symbols, const struct perfev_recorded_file *file, struct perfev_error *err)
+{
+	int r = symbols->symfs ? 0 : recorded_add(&symbols->recorded, file);
+
+	return r == -ENOMEM ? error_memory(err) : 0;
+}
+
 /* ---- the kernel ------------------------------------------------------------------------------------------ */
 
 static void kernel_why(struct perfev_symbols *s, const char *why)
@@ -243,6 +250,36 @@ static bool place_kernel(struct perfev_symbols *s, bool own, int same)
 	return false;
 }
 
+static int make_kernel_keys(struct perfev_symbols *s)
+{
+	s->kernel_keys = calloc(s->kallsyms.table.count + 1, sizeof(*s->kernel_keys));
+	s->kernel_modules = calloc(s->kallsyms.module_count + 1, sizeof(*s->kernel_modules));
+	if (s->kernel_keys && s->kernel_modules)
+		return 0;
+	kallsyms_free(&s->kallsyms); /* what has no keys is not asked */
+	return -ENOMEM;
+}
+
+/* By what the recording says: all symbols, or those of the places that were sampled. Return: 1, 0 it says nothing, -ENOMEM. */
+static int load_recorded_kernel(struct perfev_symbols *s)
+{
+	const struct perfev_recorded_file *file = recorded_find(&s->recorded, NULL);
+	int r = -ENOENT;
+
+	if (s->kernel_text.size) {
+		r = kallsyms_take(&s->kallsyms, s->kernel_text.data, s->kernel_text.size);
+	} else if (file) {
+		r = kallsyms_recorded(&s->kallsyms, file);
+		if (file->min_address && s->kernel_start) /* its symbols are where it was linked for */
+			s->kernel_delta = s->kernel_start - file->min_address;
+	}
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	kernel_why(s, "the recording has no symbol that covers the address");
+	r = make_kernel_keys(s);
+	return r < 0 ? r : 1;
+}
+
 static int load_kernel(struct perfev_symbols *s)
 {
 	const char *path = s->kallsyms_path ? s->kallsyms_path : "/proc/kallsyms";
@@ -250,6 +287,11 @@ static int load_kernel(struct perfev_symbols *s)
 	int same, r;
 
 	same = same_kernel(s);
+	if (own && same <= 0) {
+		r = load_recorded_kernel(s);
+		if (r)
+			return r < 0 ? r : 0;
+	}
 	kernel_why(s, "no symbol covers the address");
 	if (own && !may_use_own(s, same))
 		return 0;
@@ -268,12 +310,7 @@ static int load_kernel(struct perfev_symbols *s)
 		kallsyms_free(&s->kallsyms);
 		return 0;
 	}
-	s->kernel_keys = calloc(s->kallsyms.table.count + 1, sizeof(*s->kernel_keys));
-	s->kernel_modules = calloc(s->kallsyms.module_count + 1, sizeof(*s->kernel_modules));
-	if (s->kernel_keys && s->kernel_modules)
-		return 0;
-	kallsyms_free(&s->kallsyms); /* what has no keys is not asked */
-	return -ENOMEM;
+	return make_kernel_keys(s);
 }
 
 int symbols_kernel(struct perfev_symbols *s)
