@@ -208,6 +208,8 @@ static int take_record(struct copy *c, const struct perfev_record *record)
 {
 	int r = 0;
 
+	if (record->flags & PERFEV_RECORD_JOINED) /* its pieces are there */
+		return 0;
 	if (!(record->flags & PERFEV_RECORD_INNER)) {
 		r = put_pending(c);
 		copy_note_payload(c);

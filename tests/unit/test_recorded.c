@@ -327,6 +327,160 @@ static void test_others_first(void **state)
 	symbols = first;
 }
 
+/* ---- records in pieces ------------------------------------------------------------------------------------------------ */
+
+#define DATA_AT 184
+
+static void begin_file(bool big)
+{
+	memset(&section, 0, sizeof(section));
+	section.big = big;
+	put_bytes(&section, big ? "2ELIFREP" : "PERFILE2", 8);
+	put_u64(&section, 104);
+	put_u64(&section, 80); /* an attr of the first size, and where its ids are */
+	put_u64(&section, 104);
+	put_u64(&section, 80);
+	put_u64(&section, DATA_AT);
+	put_u64(&section, 0);
+	set_number(&section, 72, 1u << PERFEV_FEATURE_HOSTNAME, 8);
+	section.size = 104;
+	put_u32(&section, PERF_TYPE_SOFTWARE);
+	put_u32(&section, PERF_ATTR_SIZE_VER0);
+	put_u64(&section, 0);
+	put_u64(&section, 1);
+	put_u64(&section, PERF_SAMPLE_TID);
+	section.size = DATA_AT;
+}
+
+static size_t begin_large(uint32_t type)
+{
+	put_u32(&section, type);
+	put_u32(&section, 0);
+	return section.size - 8;
+}
+
+static void end_large(size_t at)
+{
+	set_number(&section, at + 4, (section.size - at) >> 16, 2);
+	set_number(&section, at + 6, (section.size - at) & 0xffff, 2);
+}
+
+static void put_pieces(const unsigned char *data, size_t size, size_t each)
+{
+	size_t at, n;
+
+	for (; size; size -= n, data += n) {
+		n = size < each ? size : each;
+		at = begin_large(PERFEV_RECORD_SIMPLEPERF_SPLIT);
+		put_bytes(&section, data, n);
+		end_large(at);
+	}
+	at = begin_large(PERFEV_RECORD_SIMPLEPERF_SPLIT_END);
+	end_large(at);
+}
+
+static void end_file(void)
+{
+	set_number(&section, 48, section.size - DATA_AT, 8);
+	put_u64(&section, 0); /* where the host's name is: nowhere */
+	put_u64(&section, 0);
+}
+
+/* What is read, as names; a joined record's has a + before it. */
+static void expect_records(const char *expected, struct perfev_reader_event_info *event, uint64_t *id)
+{
+	struct perfev_bytes all = whole();
+	struct perfev_reader *reader;
+	struct perfev_record record;
+	char text[512] = "";
+	int r;
+
+	assert_works(perfev_reader_open_memory(&reader, all, "memory", NULL, &err));
+	while ((r = perfev_reader_next(reader, &record, &err)) > 0) {
+		bool joined = record.flags & PERFEV_RECORD_JOINED;
+
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s%s", text[0] ? " " : "", joined ? "+" : "",
+			 perfev_record_name(record.type));
+		if (joined)
+			assert_int_equal(record.offset, DATA_AT);
+	}
+	assert_int_equal(r, 0);
+	assert_string_equal(text, expected);
+	if (event) {
+		assert_true(perfev_reader_event_at(reader, 0, event));
+		*id = event->id_count ? event->ids[0] : 0;
+	}
+	perfev_reader_close(reader);
+}
+
+static void test_pieces(void **state)
+{
+	static struct bytes large;
+	int big;
+
+	(void)state;
+	for (big = 0; big < 2; big++) {
+		large.size = 0;
+		large.big = big;
+		put_u32(&large, PERFEV_RECORD_SIMPLEPERF_KERNEL_SYMBOL);
+		put_u16(&large, 0);
+		put_u16(&large, 40);
+		put_u32(&large, 28);
+		put_bytes(&large, "ffffff8008080000 T do_idle\n\0", 28);
+		begin_file(big);
+		put_pieces(large.data, large.size, 16);
+		end_file();
+		expect_records("SIMPLEPERF_SPLIT SIMPLEPERF_SPLIT SIMPLEPERF_SPLIT SIMPLEPERF_SPLIT_END +SIMPLEPERF_KERNEL_SYMBOL",
+			       NULL, NULL);
+		begin_file(big); /* too few bytes for what it says */
+		put_pieces(large.data, large.size - 4, 64);
+		put_pieces(large.data, 4, 64);
+		put_pieces(large.data, 0, 64);
+		put_pieces(large.data, large.size, 64);
+		end_file();
+		{
+			struct perfev_bytes all = whole();
+			struct perfev_reader *reader;
+			struct perfev_record record;
+			unsigned joined = 0, records = 0;
+
+			assert_works(perfev_reader_open_memory(&reader, all, "memory", NULL, &err));
+			while (perfev_reader_next(reader, &record, &err) > 0) {
+				joined += (record.flags & PERFEV_RECORD_JOINED) != 0;
+				records++;
+			}
+			perfev_reader_close(reader);
+			assert_int_equal(joined, 1);
+			assert_int_equal(records, 2 + 2 + 1 + 2 + 1);
+		}
+	}
+}
+
+/* Which event an id is of may be said while it goes on. */
+static void test_event_ids(void **state)
+{
+	struct perfev_reader_event_info event;
+	uint64_t id = 0;
+	size_t at;
+	int big;
+
+	(void)state;
+	for (big = 0; big < 2; big++) {
+		begin_file(big);
+		at = begin_large(PERFEV_RECORD_SIMPLEPERF_EVENT_ID);
+		put_u64(&section, 3); /* more than there are */
+		put_u64(&section, 0);
+		put_u64(&section, 77);
+		put_u64(&section, 9); /* an event that there is not */
+		put_u64(&section, 78);
+		end_large(at);
+		end_file();
+		expect_records("SIMPLEPERF_EVENT_ID", &event, &id);
+		assert_int_equal(event.id_count, 1);
+		assert_int_equal(id, 77);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_files, begin, finish),
 	cmocka_unit_test_setup_teardown(test_each_byte_changed, begin, finish),
@@ -334,6 +488,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_kernel, begin, finish),
 	cmocka_unit_test_setup_teardown(test_kallsyms, begin, finish),
 	cmocka_unit_test_setup_teardown(test_others_first, begin, finish),
+	cmocka_unit_test_setup_teardown(test_pieces, begin, finish),
+	cmocka_unit_test_setup_teardown(test_event_ids, begin, finish),
 };
 
 int main(void)
