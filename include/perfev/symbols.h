@@ -104,6 +104,14 @@ PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct 
 				   struct perfev_frame *ret, size_t max, struct perfev_error *err);
 
 /*
+ * perfev_symbols_mapped() - where a place is in what is mapped there: behind the start of the mapping, plus the offset that it
+ * has in its file; of the kernel and its modules, behind where they begin
+ * Return: false when nothing is: then *@ret is the place itself.
+ * Since: 0.1
+ */
+PERFEV_API bool perfev_symbols_mapped(struct perfev_symbols *symbols, const struct perfev_place *place, uint64_t *ret);
+
+/*
  * perfev_symbols_code() - the bytes of the program at an address, now: out of the file that is mapped there
  * @size: at most; fewer where the mapping or the file ends.
  * Only of programs: the kernel's code, and what is made at run time, is in no file.

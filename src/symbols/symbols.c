@@ -174,6 +174,23 @@ int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_plac
 	return r < 0 ? error_memory(err) : r;
 }
 
+bool perfev_symbols_mapped(struct perfev_symbols *symbols, const struct perfev_place *place, uint64_t *ret)
+{
+	bool kernel = place->cpumode == PERF_RECORD_MISC_KERNEL;
+	struct space_process *process = kernel					    ? symbols->kernel
+					: place->cpumode == PERF_RECORD_MISC_USER ? symbols_process(symbols, place->pid)
+										    : NULL;
+	const struct mapping *mapping = process ? space_find(&process->view, place->ip) : NULL;
+
+	*ret = place->ip;
+	if (!mapping)
+		return false;
+	*ret -= mapping->start;
+	if (!kernel) /* whose mappings keep their addresses as offsets */
+		*ret += mapping->offset;
+	return true;
+}
+
 /* ---- lines --------------------------------------------------------------------------------------------------- */
 
 static int put_source(struct perfev_symbols *s, struct dwarf *dwarf, struct dwarf_unit *unit, uint32_t file, uint32_t line,
