@@ -2,6 +2,7 @@
 /*
  * From addresses to names: a place is located (locate.c), and what is there gets its frame (naming.c).
  */
+#include "dwarf_line.h"
 #include "naming.h"
 #include "symbols_base.h"
 
