@@ -12,6 +12,7 @@
 #include "dwarf_split.h"
 
 #include "base/buffer.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -246,16 +247,8 @@ static int compile(struct dwarf *dwarf, struct dwarf_unit *unit)
 
 static const struct range *find_range(const struct range *ranges, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
+	size_t low = sorted_before(ranges, count, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address < ranges[low - 1].end ? &ranges[low - 1] : NULL;
 }
 

@@ -6,6 +6,8 @@
 #include "dwarf_file.h"
 #include "expand.h"
 
+#include "base/sorted.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -74,16 +76,8 @@ bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct 
 
 const struct dwarf_unit *dwarf_unit_of(const struct dwarf *dwarf, uint64_t offset)
 {
-	size_t low = 0, high = dwarf->unit_count;
+	size_t low = sorted_before(dwarf->units, dwarf->unit_count, offset, offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dwarf->units[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && offset < dwarf->units[low - 1].end ? &dwarf->units[low - 1] : NULL;
 }
 

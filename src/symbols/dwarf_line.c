@@ -7,6 +7,7 @@
 #include "dwarf_line.h"
 
 #include "base/buffer.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -391,21 +392,14 @@ static int read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
 
 const struct dwarf_row *dwarf_row_at(struct dwarf *dwarf, struct dwarf_unit *unit, uint64_t address)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	if (!unit->has_lines) {
 		unit->has_lines = true;
 		if (read_lines(dwarf, unit) < 0)
 			unit->row_count = 0;
 	}
-	for (high = unit->row_count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (unit->rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = sorted_before(unit->rows, unit->row_count, address, address);
 	return low && unit->rows[low - 1].file != DWARF_NO_FILE ? &unit->rows[low - 1] : NULL;
 }
 

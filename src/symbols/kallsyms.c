@@ -10,6 +10,7 @@
 #include "recorded.h"
 
 #include "base/buffer.h"
+#include "base/digits.h"
 #include "file/source.h"
 
 #include <errno.h>
@@ -47,25 +48,6 @@ static int read_text(struct kallsyms *k, const char *path)
 	return 0;
 }
 
-static char *parse_hex(char *at, uint64_t *ret)
-{
-	uint64_t value = 0;
-
-	for (;; at++) {
-		unsigned digit = (unsigned char)*at;
-
-		if (digit - '0' <= 9)
-			digit -= '0';
-		else if ((digit | 32) - 'a' <= 5)
-			digit = (digit | 32) - 'a' + 10;
-		else
-			break;
-		value = value << 4 | digit;
-	}
-	*ret = value;
-	return at;
-}
-
 static bool is_wanted(char type, const char *name)
 {
 	char kind = (char)(type & ~32);
@@ -100,7 +82,7 @@ static int find_module(struct kallsyms *k, char *name, uint16_t *ret)
 static int take_line(struct kallsyms *k, char *line)
 {
 	struct symbol s = {0, 0, NULL, 0, false, 0};
-	char *at = parse_hex(line, &s.start), *name, *tab, type;
+	char *at = digits_read_hex(line, &s.start), *name, *tab, type;
 
 	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
 		return 0;
