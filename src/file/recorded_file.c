@@ -9,47 +9,14 @@
 #include <perfev/abi.h>
 #include <perfev/feature.h>
 
+#include "base/byte_cursor.h"
 #include "base/error.h"
-#include "base/load.h"
 
 #include <errno.h>
 
-/* Bytes that are read one after the other; reading beyond them gives zeros, and sets bad. */
-struct cursor {
-	const unsigned char *at, *end;
-	bool swapped, bad;
-};
-
-static const unsigned char *take(struct cursor *c, uint64_t size)
+static struct perfev_bytes take_bytes(struct byte_cursor *c, uint64_t size)
 {
-	const unsigned char *at = c->at;
-
-	if (size > (uint64_t)(c->end - c->at)) {
-		c->bad = true;
-		c->at = c->end;
-		return NULL;
-	}
-	c->at += size;
-	return at;
-}
-
-static uint32_t take_u32(struct cursor *c)
-{
-	const unsigned char *at = take(c, 4);
-
-	return at ? load_u32(at, c->swapped) : 0;
-}
-
-static uint64_t take_u64(struct cursor *c)
-{
-	const unsigned char *at = take(c, 8);
-
-	return at ? load_u64(at, c->swapped) : 0;
-}
-
-static struct perfev_bytes take_bytes(struct cursor *c, uint64_t size)
-{
-	struct perfev_bytes bytes = {take(c, size), (size_t)size};
+	struct perfev_bytes bytes = {cursor_take(c, size), (size_t)size};
 
 	if (!bytes.data)
 		bytes.size = 0;
@@ -57,7 +24,7 @@ static struct perfev_bytes take_bytes(struct cursor *c, uint64_t size)
 }
 
 /* A text up to its zero, without it. */
-static struct perfev_bytes take_ended(struct cursor *c)
+static struct perfev_bytes take_ended(struct byte_cursor *c)
 {
 	const unsigned char *zero = c->at < c->end ? memchr(c->at, 0, (size_t)(c->end - c->at)) : NULL;
 	struct perfev_bytes bytes;
@@ -71,32 +38,32 @@ static struct perfev_bytes take_ended(struct cursor *c)
 	return bytes;
 }
 
-static struct cursor cursor_of(struct perfev_bytes bytes, bool swapped)
+static struct byte_cursor cursor_of(struct perfev_bytes bytes, bool swapped)
 {
 	const unsigned char *at = bytes.size ? bytes.data : (const unsigned char *)"";
 
-	return (struct cursor){at, at + bytes.size, swapped, false};
+	return (struct byte_cursor){at, at + bytes.size, swapped, false};
 }
 
 /* ---- SIMPLEPERF_FILE ------------------------------------------------------------------------------------------------ */
 
-static void take_plain_symbol(struct cursor *c, struct perfev_recorded_symbol *ret)
+static void take_plain_symbol(struct byte_cursor *c, struct perfev_recorded_symbol *ret)
 {
-	ret->address = take_u64(c);
-	ret->size = take_u32(c);
+	ret->address = cursor_u64(c);
+	ret->size = cursor_u32(c);
 	ret->name = take_ended(c);
 }
 
-static void take_plain(struct cursor c, struct perfev_recorded_file *ret, bool *bad)
+static void take_plain(struct byte_cursor c, struct perfev_recorded_file *ret, bool *bad)
 {
 	struct perfev_recorded_symbol symbol;
 	const unsigned char *first;
 	uint32_t i;
 
 	ret->path = take_ended(&c);
-	ret->kind = take_u32(&c);
-	ret->min_address = take_u64(&c);
-	ret->symbol_count = take_u32(&c);
+	ret->kind = cursor_u32(&c);
+	ret->min_address = cursor_u64(&c);
+	ret->symbol_count = cursor_u32(&c);
 	first = c.at;
 	for (i = 0; i < ret->symbol_count && !c.bad; i++)
 		take_plain_symbol(&c, &symbol);
@@ -104,20 +71,20 @@ static void take_plain(struct cursor c, struct perfev_recorded_file *ret, bool *
 	ret->symbols.size = (size_t)(c.at - first);
 	/* older ones end here */
 	if ((ret->kind == PERFEV_RECORDED_ELF || ret->kind == PERFEV_RECORDED_KERNEL_MODULE) && c.at < c.end)
-		ret->offset = take_u64(&c);
+		ret->offset = cursor_u64(&c);
 	*bad = c.bad;
 }
 
 /* ---- SIMPLEPERF_FILE2 ------------------------------------------------------------------------------------------------ */
 
 /* Numbers in groups of seven bits. */
-static uint64_t take_varint(struct cursor *c)
+static uint64_t take_varint(struct byte_cursor *c)
 {
 	uint64_t value = 0;
 	unsigned shift;
 
 	for (shift = 0; shift < 70; shift += 7) {
-		const unsigned char *at = take(c, 1);
+		const unsigned char *at = cursor_take(c, 1);
 
 		if (!at)
 			return 0;
@@ -138,7 +105,7 @@ struct field {
 };
 
 /* Return: false at the end, and when it is damaged. */
-static bool next_field(struct cursor *c, struct field *ret)
+static bool next_field(struct byte_cursor *c, struct field *ret)
 {
 	uint64_t key;
 
@@ -151,13 +118,13 @@ static bool next_field(struct cursor *c, struct field *ret)
 		ret->value = take_varint(c);
 		break;
 	case 1:
-		ret->value = take_u64(c);
+		ret->value = cursor_u64(c);
 		break;
 	case 2:
 		ret->bytes = take_bytes(c, take_varint(c));
 		break;
 	case 5:
-		ret->value = take_u32(c);
+		ret->value = cursor_u32(c);
 		break;
 	default:
 		c->bad = true;
@@ -167,7 +134,7 @@ static bool next_field(struct cursor *c, struct field *ret)
 
 static bool take_packed_symbol(struct perfev_bytes message, struct perfev_recorded_symbol *ret)
 {
-	struct cursor c = cursor_of(message, PERFEV_BIG_ENDIAN);
+	struct byte_cursor c = cursor_of(message, PERFEV_BIG_ENDIAN);
 	struct field f;
 
 	memset(ret, 0, sizeof(*ret));
@@ -186,7 +153,7 @@ static bool take_packed_symbol(struct perfev_bytes message, struct perfev_record
 /* The only number of a message: where something is. */
 static uint64_t take_offset(struct perfev_bytes message, bool *bad)
 {
-	struct cursor c = cursor_of(message, PERFEV_BIG_ENDIAN);
+	struct byte_cursor c = cursor_of(message, PERFEV_BIG_ENDIAN);
 	uint64_t offset = 0;
 	struct field f;
 
@@ -199,7 +166,7 @@ static uint64_t take_offset(struct perfev_bytes message, bool *bad)
 
 static void take_packed(struct perfev_bytes message, struct perfev_recorded_file *ret, bool *bad)
 {
-	struct cursor c = cursor_of(message, PERFEV_BIG_ENDIAN); /* its numbers of a fixed size are little-endian */
+	struct byte_cursor c = cursor_of(message, PERFEV_BIG_ENDIAN); /* its numbers of a fixed size are little-endian */
 	struct perfev_recorded_symbol symbol;
 	struct field f;
 
@@ -229,7 +196,7 @@ int perfev_feature_file(struct perfev_recorded_file *ret, struct perfev_bytes se
 			size_t *position, struct perfev_error *err)
 {
 	struct perfev_bytes rest = {(const unsigned char *)section.data + *position, section.size - *position}, entry;
-	struct cursor c = cursor_of(rest, swapped);
+	struct byte_cursor c = cursor_of(rest, swapped);
 	bool bad;
 
 	if (*position >= section.size)
@@ -237,7 +204,7 @@ int perfev_feature_file(struct perfev_recorded_file *ret, struct perfev_bytes se
 	memset(ret, 0, sizeof(*ret));
 	ret->offset = UINT64_MAX;
 	ret->swapped = swapped;
-	entry = take_bytes(&c, take_u32(&c));
+	entry = take_bytes(&c, cursor_u32(&c));
 	bad = c.bad;
 	if (!bad && feature == PERFEV_FEATURE_SIMPLEPERF_FILE2)
 		take_packed(entry, ret, &bad);
@@ -254,7 +221,7 @@ int perfev_feature_file(struct perfev_recorded_file *ret, struct perfev_bytes se
 bool perfev_recorded_file_next(const struct perfev_recorded_file *file, size_t *position, struct perfev_recorded_symbol *ret)
 {
 	struct perfev_bytes rest = {(const unsigned char *)file->symbols.data + *position, file->symbols.size - *position};
-	struct cursor c = cursor_of(rest, file->packed ? PERFEV_BIG_ENDIAN : file->swapped);
+	struct byte_cursor c = cursor_of(rest, file->packed ? PERFEV_BIG_ENDIAN : file->swapped);
 	bool found = false;
 	struct field f;
 
