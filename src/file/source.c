@@ -164,6 +164,8 @@ int source_open(struct source *ret, const char *path, enum source_mode mode)
 		r = mode == SOURCE_COPY ? read_all(ret, (uint64_t)st.st_size) : map(ret, (uint64_t)st.st_size);
 	if (r < 0)
 		source_close(ret);
+	else
+		ret->inode = st.st_ino;
 	return r;
 }
 

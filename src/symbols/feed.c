@@ -180,6 +180,12 @@ static const char *vdso_name(const struct mapping *mapping, const char *name)
 	return sizeof(void *) == 8 && mapping->end <= UINT64_C(1) << 32 && !strcmp(name, VDSO) ? VDSO32 : name;
 }
 
+/* Where build-ids are recorded, a file without one has its inode. */
+static bool is_bare(const struct perfev_mmap *mmap, const struct perfev_layout *layout)
+{
+	return layout && perfev_layout_attr(layout)->build_id && !mmap->build_id_size && mmap->ino && module_is_file(mmap->filename);
+}
+
 static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
 		     const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -209,7 +215,8 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 		return error_memory(err);
 	if (process && is_moved_program(s, process, &mmap, name))
 		return 0;
-	mapping.module = symbols_module(s, name, mmap.build_id, mmap.build_id_size);
+	mapping.module = is_bare(&mmap, layout) ? symbols_bare_module(s, name, mmap.ino)
+						 : symbols_module(s, name, mmap.build_id, mmap.build_id_size);
 	if (!process || !mapping.module || space_map(&s->spaces, process, &mapping) < 0)
 		return error_memory(err);
 	note_module(process, &mapping, name);

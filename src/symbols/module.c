@@ -68,6 +68,7 @@ static void start_search(struct module *module, const struct module_places *plac
 	s->name = module->name;
 	s->pid = module->pid;
 	s->recorded_id = module->recorded_id;
+	s->bare_inode = places->symfs ? 0 : module->bare_inode;
 	s->id_size = module->build_id_size;
 	memcpy(s->id, module->build_id, sizeof(s->id));
 }
@@ -189,7 +190,9 @@ static void note_id(struct module *module)
 
 static void explain(struct module *module, enum search_fit fit, int error)
 {
-	if (fit == FIT_OTHER_ID)
+	if (fit == FIT_OTHER_ID && !module->recorded_id)
+		say(module, "%s", "the file is not the one that was mapped");
+	else if (fit == FIT_OTHER_ID)
 		say(module, "%s", "the file has another build-id than the recorded one: it was changed since");
 	else if (fit == FIT_NO_ELF)
 		say(module, "%s", "the file is no ELF file");

@@ -76,6 +76,8 @@ struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid);
 /* symbols_module.c */
 /* The module of that name and build-id, made when it is new; NULL without memory. */
 struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size);
+/* The same of a file in which the kernel found no build-id. */
+struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode);
 /* Says where a module of the kernel came from. */
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path);
 int symbols_kernel(struct perfev_symbols *s);

@@ -85,9 +85,10 @@ static struct module *new_module(uint32_t number, const char *name, const uint8_
 	return module;
 }
 
-static struct module *find_or_add(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size)
+/* @inode: not 0: it has no build-id, whatever others of that name have. */
+static struct module *find_or_add(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size, uint64_t inode)
 {
-	const struct recorded_id *recorded = id_size ? NULL : find_id(s, name);
+	const struct recorded_id *recorded = id_size || inode ? NULL : find_id(s, name);
 	struct module **modules, *module;
 	size_t at;
 
@@ -99,7 +100,8 @@ static struct module *find_or_add(struct perfev_symbols *s, const char *name, co
 		return NULL;
 	at = module_hash(name, id, id_size) & (s->module_slot_count - 1);
 	for (; s->module_slots[at]; at = (at + 1) & (s->module_slot_count - 1))
-		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size))
+		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size) &&
+		    s->modules[s->module_slots[at] - 1]->bare_inode == inode)
 			return s->modules[s->module_slots[at] - 1];
 	modules = array_grow(s->modules, &s->module_room, s->module_count, sizeof(*modules));
 	if (!modules)
@@ -108,6 +110,7 @@ static struct module *find_or_add(struct perfev_symbols *s, const char *name, co
 	module = new_module((uint32_t)s->module_count, name, id, id_size);
 	if (!module)
 		return NULL;
+	module->bare_inode = inode;
 	modules[s->module_count++] = module;
 	s->module_slots[at] = (uint32_t)s->module_count;
 	if (!s->symfs && (!s->opts.foreign || id_size))
@@ -120,7 +123,17 @@ struct module *symbols_module(struct perfev_symbols *s, const char *name, const 
 	struct module *module;
 
 	pthread_mutex_lock(&s->modules_lock);
-	module = find_or_add(s, name, id, id_size);
+	module = find_or_add(s, name, id, id_size, 0);
+	pthread_mutex_unlock(&s->modules_lock);
+	return module;
+}
+
+struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode)
+{
+	struct module *module;
+
+	pthread_mutex_lock(&s->modules_lock);
+	module = find_or_add(s, name, NULL, 0, inode);
 	pthread_mutex_unlock(&s->modules_lock);
 	return module;
 }
