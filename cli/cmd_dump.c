@@ -81,8 +81,11 @@ static int count_records(struct perfev_reader *reader, struct counts *counts, st
 
 	progress_begin(&progress, "reading");
 	while ((r = perfev_reader_next(reader, &record, err)) > 0) {
-		struct count *count = count_of(counts, record.type);
+		struct count *count;
 
+		if (record.flags & PERFEV_RECORD_JOINED) /* its pieces were counted */
+			continue;
+		count = count_of(counts, record.type);
 		if (!count)
 			break;
 		count->count++;

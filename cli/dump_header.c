@@ -102,7 +102,9 @@ static void put_field(const struct perfev_feature_field *field)
 	} else if (field->kind == PERFEV_FEATURE_NUMBER) {
 		bool is_signed = !strcmp(field->name, "pid");
 
-		printf(is_signed ? "%s=%" PRId64 : "%s=%" PRIu64, field->name, field->number);
+		bool is_address = strstr(field->name, "address") || !strcmp(field->name, "min_vaddr");
+
+		printf(is_signed ? "%s=%" PRId64 : is_address ? "%s=0x%" PRIx64 : "%s=%" PRIu64, field->name, field->number);
 	} else {
 		if (strcmp(field->name, "build_id"))
 			printf("%s=", field->name);

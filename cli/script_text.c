@@ -212,6 +212,19 @@ static int find_end(struct script *script, const struct script_sample *s, uint64
 	return r;
 }
 
+/* The same as an offset, as far as something is mapped there. */
+static uint64_t offset_of_end(struct script *script, const struct script_sample *s, uint64_t ip)
+{
+	bool user = s->cpumode == PERF_RECORD_MISC_USER;
+	const struct perfev_place first = {ip, (int32_t)s->pid, s->cpumode};
+	const struct perfev_place second = {ip, (int32_t)s->pid, user ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER};
+	uint64_t offset;
+
+	if (!perfev_symbols_mapped(script->replay.symbols, &first, &offset))
+		perfev_symbols_mapped(script->replay.symbols, &second, &offset);
+	return offset;
+}
+
 static int put_end(struct script *script, const struct script_sample *s, enum script_field form, uint64_t ip,
 		   struct perfev_error *err)
 {
@@ -228,7 +241,7 @@ static int put_end(struct script *script, const struct script_sample *s, enum sc
 		to = put_symbol(to, f, &frame, true);
 	} else {
 		memcpy(to, "0x", 2);
-		to = put_hex(to + 2, form == FIELD_BRSTACKOFF ? frame.file_offset : ip, 0);
+		to = put_hex(to + 2, form == FIELD_BRSTACKOFF ? offset_of_end(script, s, ip) : ip, 0);
 	}
 	pen_end(script->pen, with_module ? put_name(to, &f->module) : to);
 	return 0;

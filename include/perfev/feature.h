@@ -63,7 +63,7 @@ PERFEV_API const char *perfev_feature_name(unsigned feature);
 
 enum perfev_feature_kind {
 	PERFEV_FEATURE_NUMBER, /* number */
-	PERFEV_FEATURE_TEXT,   /* text: terminated, inside the section */
+	PERFEV_FEATURE_TEXT,   /* text: terminated, inside the section or, until the next step, the walk */
 	PERFEV_FEATURE_BYTES   /* bytes; of a bitmap, number is how many bits of them there are */
 };
 
@@ -96,6 +96,14 @@ struct perfev_feature_walk {
 		int32_t pid;
 		const char *filename;
 	} build_id;
+	struct { /* of files of simpleperf */
+		uint64_t min_address, offset, symbol_size;
+		const void *symbols;
+		size_t size, at;
+		uint32_t kind, count;
+		uint8_t packed;
+		char text[4096]; /* a longer name is cut */
+	} file;
 };
 
 /*
@@ -148,6 +156,52 @@ struct perfev_build_id {
  */
 PERFEV_API int perfev_feature_build_id(struct perfev_build_id *ret, struct perfev_bytes section,
 				       bool swapped, size_t *position, struct perfev_error *err);
+
+enum perfev_recorded_kind {
+	PERFEV_RECORDED_KERNEL,
+	PERFEV_RECORDED_KERNEL_MODULE,
+	PERFEV_RECORDED_ELF,
+	PERFEV_RECORDED_DEX, /* code of Java; addresses are offsets in the file */
+	PERFEV_RECORDED_MAP, /* code that was made at run time; addresses are those of the process */
+	PERFEV_RECORDED_OTHER
+};
+
+/* A file that was mapped, with those of its symbols that samples are in, as simpleperf writes them down on the machine that
+ * was recorded: an entry of SIMPLEPERF_FILE or SIMPLEPERF_FILE2. */
+struct perfev_recorded_file {
+	struct perfev_bytes path; /* inside the section, as are the others; no zero ends it */
+	uint32_t kind;		  /* enum perfev_recorded_kind, or a later one */
+	uint32_t symbol_count;
+	uint64_t min_address; /* where the first executable part of it is, in the addresses of its symbols */
+	uint64_t offset;      /* where that is in the file (of a kernel module: in its memory); UINT64_MAX: not said */
+	struct perfev_bytes symbols; /* for perfev_recorded_file_next() */
+	uint8_t packed, swapped, reserved[6];
+};
+
+/* A symbol of it. */
+struct perfev_recorded_symbol {
+	uint64_t address, size;
+	struct perfev_bytes name; /* no zero ends it */
+};
+
+/*
+ * perfev_feature_file() - the next file of a section SIMPLEPERF_FILE or SIMPLEPERF_FILE2
+ * @feature: which of them.
+ * @position: 0 at first; moved on by each call.
+ * Return: 1 a file, all of whose symbols fit; 0 the end; -EINVAL (why TRUNCATED) when the section is damaged.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_feature_file(struct perfev_recorded_file *ret, struct perfev_bytes section, unsigned feature, bool swapped,
+				   size_t *position, struct perfev_error *err);
+
+/*
+ * perfev_recorded_file_next() - its next symbol
+ * @position: 0 at first; moved on by each call.
+ * Return: false at the end.
+ * Since: 0.1
+ */
+PERFEV_API bool perfev_recorded_file_next(const struct perfev_recorded_file *file, size_t *position,
+				       struct perfev_recorded_symbol *ret);
 
 /* A TRACING_DATA section, or what follows a HEADER_TRACING_DATA record: the formats of the tracepoints that
  * were recorded. The section says its byte order itself. */

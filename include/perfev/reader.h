@@ -7,7 +7,8 @@
  * reader is closed (PERFEV_RECORD_STABLE); of a pipe, until the next call of perfev_reader_next().
  *
  * A compressed record is handed out as it is, and then those that are in it (PERFEV_RECORD_INNER), which stay until
- * the next call too. They are expanded a little at a time, so that memory stays flat. Of a folder (perf record
+ * the next call too. They are expanded a little at a time, so that memory stays flat. A record in pieces, as simpleperf writes
+ * large ones, is handed out behind its pieces (PERFEV_RECORD_JOINED), until the next call as well. Of a folder (perf record
  * --threads) all files are read, one after the other: a record's source tells which, 0 is "data".
  *
  * A file that gets shorter while it is read is noticed, and is an error; but bytes of a mapped file

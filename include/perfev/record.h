@@ -23,7 +23,8 @@ enum perfev_record_flag {
 	PERFEV_RECORD_SWAPPED = 1 << 0, /* its byte order is not this host's */
 	PERFEV_RECORD_STABLE = 1 << 1,	/* its bytes stay until its producer is closed */
 	PERFEV_RECORD_INNER = 1 << 2,	/* it was inside a compressed record, whose offset it has */
-	PERFEV_RECORD_BROKEN = 1 << 3	/* only its header could be read: it says a size that cannot be */
+	PERFEV_RECORD_BROKEN = 1 << 3,	/* only its header could be read: it says a size that cannot be */
+	PERFEV_RECORD_JOINED = 1 << 4	/* it is what the pieces before it are (SIMPLEPERF_SPLIT), whose offset it has */
 };
 
 /* One record. The bytes start at its header; how long they live is said by what produced it. */

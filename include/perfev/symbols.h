@@ -70,6 +70,17 @@ PERFEV_API int perfev_symbols_feed(struct perfev_symbols *symbols,
 				   const struct perfev_record *record,
 				   const struct perfev_layout *layout, struct perfev_error *err);
 
+/*
+ * perfev_symbols_recorded() - a file's symbols that are in the recording (perfev_feature_file())
+ * They are used where the file itself is not found, and, when the recording does not say its build-id, before a file of that
+ * name on this machine; the kernel's before those of this machine, unless its build-id is the recorded one. With opts.symfs
+ * they are not. What @file points to is copied.
+ * Return: 0, a negative errno.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_symbols_recorded(struct perfev_symbols *symbols, const struct perfev_recorded_file *file,
+				       struct perfev_error *err);
+
 /* perfev_symbols_build_id() - what the recording says of a file (of its BUILD_ID section)
  * Return: 0, or a negative errno. */
 PERFEV_API int perfev_symbols_build_id(struct perfev_symbols *symbols,
@@ -95,6 +106,14 @@ PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct 
 /* perfev_symbols_frame() - what is known of a frame by its key, whatever the place: offset is 0, file_offset that of the place
  * that was met first. False when no frame has it. */
 PERFEV_API bool perfev_symbols_frame(const struct perfev_symbols *symbols, uint32_t key, struct perfev_frame *ret);
+
+/*
+ * perfev_symbols_mapped() - where a place is in what is mapped there: behind the start of the mapping, plus the offset that it
+ * has in its file; of the kernel and its modules, behind where they begin
+ * Return: false when nothing is: then *@ret is the place itself.
+ * Since: 0.1
+ */
+PERFEV_API bool perfev_symbols_mapped(struct perfev_symbols *symbols, const struct perfev_place *place, uint64_t *ret);
 
 /*
  * perfev_symbols_code() - the bytes of the program at an address, now: out of the file that is mapped there

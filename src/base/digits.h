@@ -38,6 +38,26 @@ static inline char *digits_hex(char *to, uint64_t number)
 	return to + digits;
 }
 
+/* digits_read_hex() - the number that begins at @at; behind its digits. More than 16 are too many: of them the last count. */
+static inline char *digits_read_hex(char *at, uint64_t *ret)
+{
+	uint64_t value = 0;
+
+	for (;; at++) {
+		unsigned digit = (unsigned char)*at;
+
+		if (digit - '0' <= 9)
+			digit -= '0';
+		else if ((digit | 32) - 'a' <= 5)
+			digit = (digit | 32) - 'a' + 10;
+		else
+			break;
+		value = value << 4 | digit;
+	}
+	*ret = value;
+	return at;
+}
+
 /* digits_byte() - two hexadecimal digits */
 static inline void digits_byte(char *to, unsigned byte)
 {

@@ -4,11 +4,14 @@
  */
 #include "notation.h"
 
+#include "base/load.h"
+
 #include <perfev/json.h>
 #include <perfev/user_record.h>
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define ATTR_ROOM 8192 /* of an attr as JSON: each member has a name and at most 64 bits */
@@ -45,17 +48,58 @@ static void put_double(struct out *o, const char *name, double value)
 		out_put(o, "%.17g", value);
 }
 
+static void begin_list(struct out *o, const char *name)
+{
+	out_name(o, name);
+	out_list(o);
+}
+
 static void put_words(struct out *o, const char *name, struct perfev_u64s words)
 {
 	uint32_t i;
 
-	out_name(o, name);
-	out_list(o);
+	begin_list(o, name);
 	for (i = 0; i < words.count; i++) {
 		out_item(o);
 		out_put(o, o->json ? "\"%" PRIu64 "\"" : "%" PRIu64, perfev_u64s_at(words, i));
 	}
 	out_list_end(o);
+}
+
+/* Numbers that are written as they stand in a structure. */
+struct member {
+	const char *name;
+	uint16_t at;
+	uint8_t bytes, width; /* as it is kept; as it is written, 0: with its sign */
+};
+
+#define MEMBER(type, member, name, width) {name, offsetof(struct type, member), sizeof(((struct type *)NULL)->member), width}
+#define SIGNED(type, member) MEMBER(type, member, #member, 0)
+#define COUNT(members)	     (sizeof(members) / sizeof((members)[0]))
+
+static void put_members(struct out *o, const void *from, const struct member *members, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const unsigned char *at = (const unsigned char *)from + members[i].at;
+		uint64_t value = members[i].bytes == 8	 ? load_u64(at, false)
+				 : members[i].bytes == 4 ? load_u32(at, false)
+				 : members[i].bytes == 2 ? load_u16(at, false)
+							 : *at;
+
+		if (members[i].width)
+			out_field(o, members[i].name, value, members[i].width);
+		else
+			put_signed(o, members[i].name, (int32_t)value);
+	}
+}
+
+/* An item of a list that has fields of its own. */
+static void begin_item(struct out *o)
+{
+	out_item(o);
+	out_open(o);
 }
 
 static void put_attr(struct out *o, const struct perfev_header_attr *h)
@@ -80,22 +124,18 @@ static void put_build_id(struct out *o, const struct perfev_build_id *id)
 
 static void put_id_index(struct out *o, const struct perfev_id_index *map)
 {
+	static const struct member members[] = {
+		MEMBER(perfev_id_index_entry, id, "id", 8), MEMBER(perfev_id_index_entry, idx, "idx", 8),
+		SIGNED(perfev_id_index_entry, cpu),	    SIGNED(perfev_id_index_entry, tid),
+		SIGNED(perfev_id_index_entry, machine_pid), SIGNED(perfev_id_index_entry, vcpu),
+	};
 	struct perfev_id_index_entry entry;
 	uint32_t i;
 
-	out_name(o, "entries");
-	out_list(o);
+	begin_list(o, "entries");
 	for (i = 0; perfev_id_index_at(map, i, &entry); i++) {
-		out_item(o);
-		out_open(o);
-		out_field(o, "id", entry.id, 8);
-		out_field(o, "idx", entry.idx, 8);
-		put_signed(o, "cpu", entry.cpu);
-		put_signed(o, "tid", entry.tid);
-		if (map->machines.count) {
-			put_signed(o, "machine_pid", entry.machine_pid);
-			put_signed(o, "vcpu", entry.vcpu);
-		}
+		begin_item(o);
+		put_members(o, &entry, members, map->machines.count ? 6 : 4);
 		out_close(o);
 	}
 	out_list_end(o);
@@ -106,11 +146,9 @@ static void put_thread_map(struct out *o, const struct perfev_thread_map *map)
 	struct perfev_thread_map_entry entry;
 	uint32_t i;
 
-	out_name(o, "threads");
-	out_list(o);
+	begin_list(o, "threads");
 	for (i = 0; perfev_thread_map_at(map, i, &entry); i++) {
-		out_item(o);
-		out_open(o);
+		begin_item(o);
 		put_signed(o, "pid", entry.pid);
 		put_text(o, "comm", entry.comm);
 		out_close(o);
@@ -123,8 +161,7 @@ static void put_cpu_map(struct out *o, const struct perfev_cpu_map *map)
 	uint32_t position = 0;
 	int32_t cpu;
 
-	out_name(o, "cpus");
-	out_list(o);
+	begin_list(o, "cpus");
 	while (perfev_cpu_map_next(map, &position, &cpu)) {
 		out_item(o);
 		out_put(o, "%" PRId32, cpu);
@@ -148,12 +185,16 @@ static void put_stat_config(struct out *o, const struct perfev_stat_config *conf
 
 static void put_stat(struct out *o, const struct perfev_stat *stat)
 {
-	out_field(o, "id", stat->id, 8);
-	put_signed(o, "cpu", stat->cpu);
-	out_field(o, "thread", stat->thread, 4);
-	out_field(o, "value", stat->value, 8);
-	out_field(o, "enabled", stat->enabled_ns, 8);
-	out_field(o, "running", stat->running_ns, 8);
+	static const struct member members[] = {
+		MEMBER(perfev_stat, id, "id", 8),
+		SIGNED(perfev_stat, cpu),
+		MEMBER(perfev_stat, thread, "thread", 4),
+		MEMBER(perfev_stat, value, "value", 8),
+		MEMBER(perfev_stat, enabled_ns, "enabled", 8),
+		MEMBER(perfev_stat, running_ns, "running", 8),
+	};
+
+	put_members(o, stat, members, COUNT(members));
 }
 
 static void put_update(struct out *o, const struct perfev_event_update *update)
@@ -181,13 +222,17 @@ static void put_update(struct out *o, const struct perfev_event_update *update)
 
 static void put_time_conv(struct out *o, const struct perfev_time_conv *conv)
 {
-	out_field(o, "shift", conv->shift, 8);
-	out_field(o, "mult", conv->mult, 8);
-	out_field(o, "zero", conv->zero, 8);
-	out_field(o, "cycles", conv->cycles, 8);
-	out_field(o, "mask", conv->mask, 8);
-	out_field(o, "user_time_zero", conv->user_time_zero, 1);
-	out_field(o, "user_time_short", conv->user_time_short, 1);
+	static const struct member members[] = {
+		MEMBER(perfev_time_conv, shift, "shift", 8),
+		MEMBER(perfev_time_conv, mult, "mult", 8),
+		MEMBER(perfev_time_conv, zero, "zero", 8),
+		MEMBER(perfev_time_conv, cycles, "cycles", 8),
+		MEMBER(perfev_time_conv, mask, "mask", 8),
+		MEMBER(perfev_time_conv, user_time_zero, "user_time_zero", 1),
+		MEMBER(perfev_time_conv, user_time_short, "user_time_short", 1),
+	};
+
+	put_members(o, conv, members, COUNT(members));
 }
 
 static void put_feature(struct out *o, const struct perfev_header_feature *h)
@@ -202,13 +247,14 @@ static void put_feature(struct out *o, const struct perfev_header_feature *h)
 
 static void put_auxtrace_error(struct out *o, const struct perfev_auxtrace_error *e)
 {
-	out_field(o, "error_type", e->type, 4);
-	out_field(o, "code", e->code, 4);
-	put_signed(o, "cpu", (int32_t)e->cpu);
-	put_signed(o, "pid", (int32_t)e->pid);
-	put_signed(o, "tid", (int32_t)e->tid);
-	out_field(o, "ip", e->ip, 8);
-	out_field(o, "time", e->time_ns, 8);
+	static const struct member members[] = {
+		MEMBER(perfev_auxtrace_error, type, "error_type", 4), MEMBER(perfev_auxtrace_error, code, "code", 4),
+		SIGNED(perfev_auxtrace_error, cpu),		      SIGNED(perfev_auxtrace_error, pid),
+		SIGNED(perfev_auxtrace_error, tid),		      MEMBER(perfev_auxtrace_error, ip, "ip", 8),
+		MEMBER(perfev_auxtrace_error, time_ns, "time", 8),
+	};
+
+	put_members(o, e, members, COUNT(members));
 	put_text(o, "message", e->message);
 	out_field(o, "machine_pid", e->machine_pid, 4);
 	out_field(o, "vcpu", e->vcpu, 4);
@@ -216,12 +262,16 @@ static void put_auxtrace_error(struct out *o, const struct perfev_auxtrace_error
 
 static void put_auxtrace(struct out *o, const struct perfev_auxtrace *trace)
 {
-	out_field(o, "bytes", trace->size, 8);
-	out_field(o, "aux_offset", trace->offset, 8);
-	out_field(o, "reference", trace->reference, 8);
-	out_field(o, "idx", trace->idx, 4);
-	put_signed(o, "tid", (int32_t)trace->tid);
-	put_signed(o, "cpu", (int32_t)trace->cpu);
+	static const struct member members[] = {
+		MEMBER(perfev_auxtrace, size, "bytes", 8),
+		MEMBER(perfev_auxtrace, offset, "aux_offset", 8),
+		MEMBER(perfev_auxtrace, reference, "reference", 8),
+		MEMBER(perfev_auxtrace, idx, "idx", 4),
+		SIGNED(perfev_auxtrace, tid),
+		SIGNED(perfev_auxtrace, cpu),
+	};
+
+	put_members(o, trace, members, COUNT(members));
 }
 
 static void put_auxtrace_info(struct out *o, const struct perfev_auxtrace_info *info)
@@ -240,11 +290,9 @@ static void put_bpf_metadata(struct out *o, const struct perfev_bpf_metadata *me
 	uint32_t i;
 
 	put_text(o, "program", metadata->program);
-	out_name(o, "entries");
-	out_list(o);
+	begin_list(o, "entries");
 	for (i = 0; perfev_bpf_metadata_at(metadata, i, &key, &value); i++) {
-		out_item(o);
-		out_open(o);
+		begin_item(o);
 		put_text(o, "key", key);
 		put_text(o, "value", value);
 		out_close(o);
@@ -254,6 +302,13 @@ static void put_bpf_metadata(struct out *o, const struct perfev_bpf_metadata *me
 
 static void put_schedstat(struct out *o, const struct perfev_schedstat *s, bool domain)
 {
+	static const struct member members[] = {
+		MEMBER(perfev_schedstat, yld_count, "yld_count", 4),	 MEMBER(perfev_schedstat, array_exp, "array_exp", 4),
+		MEMBER(perfev_schedstat, sched_count, "sched_count", 4), MEMBER(perfev_schedstat, sched_goidle, "sched_goidle", 4),
+		MEMBER(perfev_schedstat, ttwu_count, "ttwu_count", 4),	 MEMBER(perfev_schedstat, ttwu_local, "ttwu_local", 4),
+		MEMBER(perfev_schedstat, rq_cpu_time, "rq_cpu_time", 8), MEMBER(perfev_schedstat, run_delay, "run_delay", 8),
+		MEMBER(perfev_schedstat, pcount, "pcount", 8),
+	};
 	struct perfev_bytes counters = {s->counters, s->counter_count * 4};
 
 	out_field(o, "timestamp", s->timestamp, 8);
@@ -264,25 +319,19 @@ static void put_schedstat(struct out *o, const struct perfev_schedstat *s, bool 
 		put_bytes(o, "counters", counters);
 		return;
 	}
-	out_field(o, "yld_count", s->yld_count, 4);
-	out_field(o, "array_exp", s->array_exp, 4);
-	out_field(o, "sched_count", s->sched_count, 4);
-	out_field(o, "sched_goidle", s->sched_goidle, 4);
-	out_field(o, "ttwu_count", s->ttwu_count, 4);
-	out_field(o, "ttwu_local", s->ttwu_local, 4);
-	out_field(o, "rq_cpu_time", s->rq_cpu_time, 8);
-	out_field(o, "run_delay", s->run_delay, 8);
-	out_field(o, "pcount", s->pcount, 8);
+	put_members(o, s, members, COUNT(members));
 }
 
 /* ---- simpleperf's ------------------------------------------------------------------------------------------------ */
 
 static void put_chain(struct out *o, const struct perfev_simpleperf_callchain *chain)
 {
-	out_field(o, "pid", chain->pid, 4);
-	out_field(o, "tid", chain->tid, 4);
-	out_field(o, "chain_type", chain->type, 8);
-	out_field(o, "time", chain->time, 8);
+	static const struct member members[] = {
+		MEMBER(perfev_simpleperf_callchain, pid, "pid", 4), MEMBER(perfev_simpleperf_callchain, tid, "tid", 4),
+		MEMBER(perfev_simpleperf_callchain, type, "chain_type", 8), MEMBER(perfev_simpleperf_callchain, time, "time", 8),
+	};
+
+	put_members(o, chain, members, COUNT(members));
 	out_name(o, "ips");
 	out_words(o, chain->ips);
 	out_name(o, "sps");
@@ -291,11 +340,15 @@ static void put_chain(struct out *o, const struct perfev_simpleperf_callchain *c
 
 static void put_unwinding(struct out *o, const struct perfev_simpleperf_unwinding *u)
 {
-	out_field(o, "time", u->time, 8);
-	out_field(o, "used_time", u->used_time, 8);
-	out_field(o, "error_code", u->error_code, 8);
-	out_field(o, "error_addr", u->error_addr, 8);
-	out_field(o, "stack_end", u->stack_end, 8);
+	static const struct member members[] = {
+		MEMBER(perfev_simpleperf_unwinding, time, "time", 8),
+		MEMBER(perfev_simpleperf_unwinding, used_time, "used_time", 8),
+		MEMBER(perfev_simpleperf_unwinding, error_code, "error_code", 8),
+		MEMBER(perfev_simpleperf_unwinding, error_addr, "error_addr", 8),
+		MEMBER(perfev_simpleperf_unwinding, stack_end, "stack_end", 8),
+	};
+
+	put_members(o, u, members, COUNT(members));
 	put_bytes(o, "bytes", u->bytes);
 }
 

@@ -6,11 +6,10 @@
  *
  * The copy is in the byte order of the original, numbers of its header too.
  */
-#include "copy.h"
+#include "copy_sections.h"
 #include "reader_base.h"
 
 #include "base/error.h"
-#include "base/load.h"
 #include "base/opts.h"
 #include "decode/layout.h"
 
@@ -31,24 +30,6 @@ static int failed(const struct copy *c, int r, struct perfev_error *err)
 }
 
 /* ---- bytes --------------------------------------------------------------------------------------------------------- */
-
-void copy_put(const struct copy *c, unsigned char *to, uint64_t value, unsigned width)
-{
-	bool swapped = c->reader->info.swapped;
-
-	if (width == 8)
-		store_u64(to, swapped ? swap_u64(value) : value);
-	else
-		store_u32(to, swapped ? swap_u32((uint32_t)value) : (uint32_t)value);
-}
-
-int copy_append(const struct copy *c, struct buffer *to, uint64_t value, unsigned width)
-{
-	unsigned char bytes[8];
-
-	copy_put(c, bytes, value, width);
-	return buffer_append(to, bytes, width);
-}
 
 static int write_piece(struct copy *c)
 {
@@ -208,6 +189,8 @@ static int take_record(struct copy *c, const struct perfev_record *record)
 {
 	int r = 0;
 
+	if (record->flags & PERFEV_RECORD_JOINED) /* its pieces are there */
+		return 0;
 	if (!(record->flags & PERFEV_RECORD_INNER)) {
 		r = put_pending(c);
 		copy_note_payload(c);

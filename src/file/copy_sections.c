@@ -3,7 +3,7 @@
  * The sections of a copy. Those of the original are copied as they are, but for the offsets in the index of traces. When
  * the recorder was killed there may be none: then those are made that events and records tell, if that is wanted.
  */
-#include "copy.h"
+#include "copy_sections.h"
 #include "reader_base.h"
 
 #include "base/load.h"

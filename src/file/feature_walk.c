@@ -25,11 +25,18 @@ enum op {
 	CPUS,	 /* a round for each CPU */
 	NEXT,	 /* the end of a round */
 	MORE,	 /* nothing is left: the end */
-	SIZED,	 /* u32: bytes of the rest of a round */
 	FROM,	 /* the next step, where a number is @value or more */
 	ID,	 /* an entry with a build-id: three fields */
 	ID_BYTES,
-	ID_NAME
+	ID_NAME,
+	FILE_PATH, /* a file of simpleperf's, and what is said of it */
+	FILE_KIND,
+	FILE_ADDRESS,
+	FILE_OFFSET,
+	FILE_COUNT,
+	FILE_SYMBOL, /* the next one of the file: three fields */
+	FILE_SYMBOL_SIZE,
+	FILE_SYMBOL_NAME
 };
 
 struct step {
@@ -141,14 +148,13 @@ static const struct step e_machine[] = {{U32, 0, 0, "machine"}, {U32, 0, 0, "fla
 static const struct step cln_size[] = {{U32, 0, 0, "bytes"}, {END, 0, 0, NULL}};
 /* type: 0 the kernel, 1 a module of it, 2 ELF, 3 dex */
 static const struct step simpleperf_file[] = {
-	{ALL, 0, 0, NULL}, {SIZED, 0, 0, NULL}, {ENDED, 0, 0, "path"}, {U32, KEEP(1), 0, "type"},
-	{U64, 0, 0, "min_vaddr"}, {U32, KEEP(2), 0, "symbols"}, {REST, 0, 0, "bytes"}, {NEXT, 0, 0, NULL}, {END, 0, 0, NULL},
+	{ALL, 0, 0, NULL}, {FILE_PATH, 0, 0, "path"}, {FILE_KIND, 0, 0, "type"}, {FILE_ADDRESS, 0, 0, "min_vaddr"},
+	{FILE_OFFSET, 0, 0, "offset_of_address"}, {FILE_COUNT, KEEP(0), 0, "symbols"}, {LIST, USE(0), 0, NULL},
+	{FILE_SYMBOL, 0, 0, "address"}, {FILE_SYMBOL_SIZE, 0, 0, "size"}, {FILE_SYMBOL_NAME, 0, 0, "name"}, {NEXT, 0, 0, NULL},
+	{NEXT, 0, 0, NULL}, {END, 0, 0, NULL},
 };
 static const struct step meta_info[] = {
 	{ALL, 0, 0, NULL}, {ENDED, 0, 0, "key"}, {ENDED, 0, 0, "value"}, {NEXT, 0, 0, NULL}, {END, 0, 0, NULL},
-};
-static const struct step simpleperf_file2[] = {
-	{ALL, 0, 0, NULL}, {SIZED, 0, 0, NULL}, {REST, 0, 0, "file"}, {NEXT, 0, 0, NULL}, {END, 0, 0, NULL},
 };
 
 static const struct step *const programs[] = {
@@ -185,7 +191,7 @@ static const struct step *const programs[] = {
 	[PERFEV_FEATURE_CLN_SIZE] = cln_size,
 	[PERFEV_FEATURE_SIMPLEPERF_FILE] = simpleperf_file,
 	[PERFEV_FEATURE_SIMPLEPERF_META_INFO] = meta_info,
-	[PERFEV_FEATURE_SIMPLEPERF_FILE2] = simpleperf_file2,
+	[PERFEV_FEATURE_SIMPLEPERF_FILE2] = simpleperf_file,
 };
 
 /* ---- taking ------------------------------------------------------------------------------------------------------ */
@@ -257,6 +263,79 @@ static bool take_build_id(struct perfev_feature_walk *w)
 	return true;
 }
 
+static void keep_text(struct perfev_feature_walk *w, struct perfev_bytes from)
+{
+	size_t size = from.size < sizeof(w->file.text) ? from.size : sizeof(w->file.text) - 1;
+
+	if (size)
+		memcpy(w->file.text, from.data, size);
+	w->file.text[size] = 0;
+}
+
+static bool take_file(struct perfev_feature_walk *w)
+{
+	struct perfev_recorded_file file;
+	size_t position = w->position;
+
+	if (perfev_feature_file(&file, w->section, w->feature, w->swapped, &position, NULL) <= 0)
+		return false;
+	w->position = position;
+	keep_text(w, file.path);
+	w->file.kind = file.kind;
+	w->file.min_address = file.min_address;
+	w->file.offset = file.offset;
+	w->file.count = file.symbol_count;
+	w->file.symbols = file.symbols.data;
+	w->file.size = file.symbols.size;
+	w->file.packed = file.packed;
+	w->file.at = 0;
+	return true;
+}
+
+static bool take_file_symbol(struct perfev_feature_walk *w, uint64_t *address)
+{
+	struct perfev_recorded_file file = {.symbols = {w->file.symbols, w->file.size}, .packed = w->file.packed,
+					    .swapped = w->swapped};
+	struct perfev_recorded_symbol symbol;
+
+	if (!perfev_recorded_file_next(&file, &w->file.at, &symbol))
+		return false;
+	*address = symbol.address;
+	w->file.symbol_size = symbol.size;
+	keep_text(w, symbol.name);
+	return true;
+}
+
+/* What was taken with the field before. */
+static bool take_more_of_file(struct perfev_feature_walk *w, const struct step *step, struct perfev_feature_field *ret)
+{
+	switch (step->op) {
+	case FILE_PATH:
+		ret->text = w->file.text;
+		return take_file(w);
+	case FILE_KIND:
+		ret->number = w->file.kind;
+		return true;
+	case FILE_ADDRESS:
+		ret->number = w->file.min_address;
+		return true;
+	case FILE_OFFSET:
+		ret->number = w->file.offset;
+		return true;
+	case FILE_COUNT:
+		ret->number = w->numbers[step->number - 1] = w->file.count;
+		return true;
+	case FILE_SYMBOL:
+		return take_file_symbol(w, &ret->number);
+	case FILE_SYMBOL_SIZE:
+		ret->number = w->file.symbol_size;
+		return true;
+	default:
+		ret->text = w->file.text;
+		return true;
+	}
+}
+
 /* A field. Return: false when it does not fit. */
 static bool take_field(struct perfev_feature_walk *w, const struct step *step, struct perfev_feature_field *ret)
 {
@@ -264,7 +343,8 @@ static bool take_field(struct perfev_feature_walk *w, const struct step *step, s
 					[TEXT] = PERFEV_FEATURE_TEXT, [ENDED] = PERFEV_FEATURE_TEXT,
 					[BYTES] = PERFEV_FEATURE_BYTES, [BITMAP] = PERFEV_FEATURE_BYTES,
 					[REST] = PERFEV_FEATURE_BYTES, [ID] = PERFEV_FEATURE_NUMBER,
-					[ID_BYTES] = PERFEV_FEATURE_BYTES, [ID_NAME] = PERFEV_FEATURE_TEXT};
+					[ID_BYTES] = PERFEV_FEATURE_BYTES, [ID_NAME] = PERFEV_FEATURE_TEXT,
+					[FILE_PATH] = PERFEV_FEATURE_TEXT, [FILE_SYMBOL_NAME] = PERFEV_FEATURE_TEXT};
 	bool fits = true;
 
 	ret->kind = (enum perfev_feature_kind)kinds[step->op];
@@ -298,8 +378,11 @@ static bool take_field(struct perfev_feature_walk *w, const struct step *step, s
 	case ID_NAME:
 		ret->text = w->build_id.filename;
 		break;
-	default:
+	case REST:
 		fits = take_bytes(w, w->limit - w->position, &ret->bytes);
+		break;
+	default:
+		fits = take_more_of_file(w, step, ret);
 		break;
 	}
 	return fits;
@@ -359,8 +442,6 @@ static const struct step *next_round(struct perfev_feature_walk *w, const struct
 /* A step that is no field. Return: the next one; NULL when it does not fit. */
 static const struct step *go(struct perfev_feature_walk *w, const struct step *step)
 {
-	uint64_t number;
-
 	switch (step->op) {
 	case LIST:
 	case ALL:
@@ -370,11 +451,6 @@ static const struct step *go(struct perfev_feature_walk *w, const struct step *s
 		return next_round(w, step);
 	case MORE:
 		w->ended = w->position >= w->limit || (!w->cpus && w->feature == PERFEV_FEATURE_CPU_TOPOLOGY);
-		return step + 1;
-	case SIZED:
-		if (!take_number(w, 4, &number) || number > w->limit - w->position)
-			return NULL;
-		w->limit = w->position + (size_t)number;
 		return step + 1;
 	default:
 		return w->numbers[step->number - 1] >= step->value ? step + 1 : step + 2;

@@ -123,6 +123,7 @@ void perfev_reader_close(struct perfev_reader *reader)
 	source_close(&reader->source);
 	reader_close_folder(reader);
 	reader_inner_free(&reader->inner);
+	buffer_free(&reader->split.buffer);
 	buffer_free(&reader->stream);
 	free(reader->events);
 	free(reader->id_slots);
@@ -395,6 +396,12 @@ static int learn(struct perfev_reader *reader, const struct perfev_record *recor
 	case PERFEV_RECORD_COMPRESSED2:
 		r = reader_inner_begin(reader, record, err);
 		break;
+	case PERFEV_RECORD_SIMPLEPERF_EVENT_ID:
+	case PERFEV_RECORD_SIMPLEPERF_TRACING_DATA:
+	case PERFEV_RECORD_SIMPLEPERF_SPLIT:
+	case PERFEV_RECORD_SIMPLEPERF_SPLIT_END:
+		r = reader_take_simpleperf(reader, record, err);
+		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		r = reader_note_loss(reader, record, err);
@@ -436,6 +443,8 @@ int perfev_reader_next(struct perfev_reader *reader, struct perfev_record *ret,
 
 	if (reader->ended)
 		return repeat_damage(reader, err);
+	if (reader->split.ready && reader_take_joined(reader, ret))
+		return learn(reader, ret, err);
 	if (reader->inner.active) {
 		r = reader_inner_next(reader, ret, err);
 		if (r < 0)

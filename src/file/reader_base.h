@@ -70,6 +70,13 @@ struct reader_inner {
 	uint64_t expanded;	      /* bytes, of this payload */
 };
 
+/* A record in pieces: reader_simpleperf.c. */
+struct reader_split {
+	struct buffer buffer;
+	uint64_t offset; /* of the first piece */
+	bool ready, too_large;
+};
+
 /* A further file of a folder: reader_folder.c. */
 struct reader_part {
 	struct source source;
@@ -84,6 +91,7 @@ struct perfev_reader {
 	uint32_t number; /* of the input: 0, or a part's number + 1 */
 	uint64_t passed; /* bytes of the inputs before this one */
 	struct reader_inner inner;
+	struct reader_split split;
 	struct perfev_reader_info info;
 	struct perfev_error damage;
 	bool partial;
@@ -145,6 +153,11 @@ int reader_inner_next(struct perfev_reader *reader, struct perfev_record *ret, s
 int reader_inner_end(struct perfev_reader *reader, struct perfev_error *err);
 void reader_inner_free(struct reader_inner *inner);
 uint64_t reader_compressed2_size(const unsigned char *data, uint32_t size, bool swapped);
+
+/* reader_simpleperf.c: a record of its own. Return: 0; -ENOMEM, damage. joined: the record whose pieces were seen; false when
+ * they are none. */
+int reader_take_simpleperf(struct perfev_reader *reader, const struct perfev_record *record, struct perfev_error *err);
+bool reader_take_joined(struct perfev_reader *reader, struct perfev_record *ret);
 
 /* reader_folder.c. open: 0, or a negative errno */
 int reader_open_folder(struct perfev_reader *reader, const char *path, bool copy);

@@ -14,26 +14,45 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* They follow perf's record, and are in simpleperf's, behind their size. */
+static struct perfev_bytes formats_of(const struct perfev_reader *reader, const struct perfev_record *record)
+{
+	struct perfev_bytes bytes = record->tail;
+
+	if (record->type != PERFEV_RECORD_SIMPLEPERF_TRACING_DATA)
+		return bytes;
+	bytes.data = (const unsigned char *)record->data + 8;
+	bytes.size = 0;
+	if (record->size >= 12) {
+		bytes.size = load_u32(bytes.data, reader->info.swapped);
+		bytes.data = (const unsigned char *)record->data + 12;
+	}
+	if (bytes.size && bytes.size > record->size - 12)
+		bytes.size = 0;
+	return bytes;
+}
+
 int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record *record,
 			struct perfev_error *err)
 {
 	struct reader_section *section = &reader->features[PERFEV_FEATURE_TRACING_DATA];
 	void *copy = NULL;
 	static const char magic[] = "\x17\x08\x44" "tracing";
+	struct perfev_bytes bytes = formats_of(reader, record);
 
-	if (record->tail.size < sizeof(magic) - 1 || memcmp(record->tail.data, magic, sizeof(magic) - 1))
+	if (bytes.size < sizeof(magic) - 1 || memcmp(bytes.data, magic, sizeof(magic) - 1))
 		return 0;
 	if (!(record->flags & PERFEV_RECORD_STABLE)) {
-		copy = malloc(record->tail.size);
+		copy = malloc(bytes.size);
 		if (!copy)
 			return error_memory(err);
-		memcpy(copy, record->tail.data, record->tail.size);
+		memcpy(copy, bytes.data, bytes.size);
 	}
 	free(section->owned);
 	section->owned = copy;
-	section->bytes.data = copy ? copy : record->tail.data;
-	section->bytes.size = record->tail.size;
-	section->offset = record->offset + record->size;
+	section->bytes.data = copy ? copy : bytes.data;
+	section->bytes.size = bytes.size;
+	section->offset = record->offset + (uint64_t)((const char *)bytes.data - (const char *)record->data);
 	section->there = true;
 	reader->tracing.parsed = false;
 	return reader_name_tracepoints(reader, err);

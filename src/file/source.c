@@ -127,7 +127,7 @@ static int map(struct source *ret, uint64_t size)
 	return 0;
 }
 
-static int copy(struct source *ret, uint64_t size)
+static int read_all(struct source *ret, uint64_t size)
 {
 	int64_t n = 1;
 
@@ -161,9 +161,11 @@ int source_open(struct source *ret, const char *path, enum source_mode mode)
 	else if (!S_ISREG(st.st_mode))
 		r = mode == SOURCE_FILE ? -EINVAL : 0;
 	else if (mode != SOURCE_STREAM && st.st_size > 0)
-		r = mode == SOURCE_COPY ? copy(ret, (uint64_t)st.st_size) : map(ret, (uint64_t)st.st_size);
+		r = mode == SOURCE_COPY ? read_all(ret, (uint64_t)st.st_size) : map(ret, (uint64_t)st.st_size);
 	if (r < 0)
 		source_close(ret);
+	else
+		ret->inode = st.st_ino;
 	return r;
 }
 

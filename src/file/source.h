@@ -15,6 +15,7 @@ struct source {
 	bool mapped;
 	void *owned;	  /* a copy of the file; data points to it */
 	uint64_t dropped; /* pages before this left memory */
+	uint64_t inode;	  /* of a file that was opened by its name */
 };
 
 enum source_mode {

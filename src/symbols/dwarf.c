@@ -6,10 +6,13 @@
  * when an address of it is asked for: its functions and what was inlined into them stand in the order of their nesting,
  * so that painting their ranges one over the other leaves at each address the innermost.
  */
+#include "dwarf.h"
 #include "dwarf_die.h"
-#include "expand.h"
+#include "dwarf_ranges.h"
+#include "dwarf_split.h"
 
 #include "base/buffer.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,44 +24,6 @@
 #define FUNCTIONS_MAX (1u << 24)
 
 /* ---- units ------------------------------------------------------------------------------------------------ */
-
-/* Units of types have none. */
-static bool has_functions(uint64_t kind)
-{
-	return kind == 1 || kind == 3 || kind == 4 || kind == 5; /* compile, partial, skeleton, split */
-}
-
-bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable)
-{
-	const unsigned char *data = dwarf->sections[DWARF_INFO].data;
-	uint64_t length, kind = 1;
-
-	memset(unit, 0, sizeof(*unit));
-	unit->offset = (uint64_t)(r->at - data);
-	unit->offset_size = 4;
-	length = dwarf_number(r, 4);
-	if (length == UINT32_MAX) {
-		unit->offset_size = 8;
-		length = dwarf_number(r, 8);
-	}
-	if (r->failed || length > (uint64_t)(r->end - r->at) || length < 7)
-		return false;
-	unit->end = (uint64_t)(r->at - data) + length;
-	unit->version = (uint16_t)dwarf_number(r, 2);
-	if (unit->version >= 5) {
-		kind = dwarf_number(r, 1);
-		unit->address_size = (uint8_t)dwarf_number(r, 1);
-	}
-	unit->abbrev = dwarf_number(r, unit->offset_size);
-	if (unit->version < 5)
-		unit->address_size = (uint8_t)dwarf_number(r, 1);
-	if (unit->version >= 5 && (kind == 4 || kind == 5))
-		unit->split_id = dwarf_number(r, 8);
-	unit->dies = (uint64_t)(r->at - data);
-	*usable = !r->failed && unit->version >= 2 && unit->version <= 5 && has_functions(kind) &&
-		  (unit->address_size == 4 || unit->address_size == 8);
-	return true;
-}
 
 /* The first DIE is read twice: its texts and addresses may need bases that come behind them. */
 static bool read_root(struct dwarf_unit *unit, const struct dwarf *dwarf, struct dwarf_die *die)
@@ -135,31 +100,6 @@ static int read_units(struct dwarf *dwarf, struct places *places)
 	return result;
 }
 
-struct dwarf *dwarf_sections(const struct elf *elf, bool split)
-{
-	static const char *const names[DWARF_SECTIONS] = {
-		".debug_info",	   ".debug_abbrev",   ".debug_str",  ".debug_line",	   ".debug_line_str",
-		".debug_ranges",   ".debug_rnglists", ".debug_addr", ".debug_str_offsets"};
-	struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
-	char name[32];
-	int i;
-
-	if (!dwarf)
-		return NULL;
-	dwarf->swap = elf->swap;
-	for (i = 0; i < DWARF_SECTIONS; i++) {
-		snprintf(name, sizeof(name), "%s%s", names[i], split ? ".dwo" : "");
-		if (!elf_expand(elf, name, &dwarf->sections[i], &dwarf->owned[i]))
-			dwarf->sections[i].data = NULL;
-	}
-	return dwarf;
-}
-
-bool dwarf_has_units(const struct dwarf *dwarf)
-{
-	return dwarf->sections[DWARF_INFO].data && dwarf->sections[DWARF_ABBREV].data;
-}
-
 struct dwarf *dwarf_open(const struct elf *elf, const struct dwarf_others *others)
 {
 	struct dwarf *dwarf = dwarf_sections(elf, false);
@@ -185,34 +125,6 @@ struct dwarf *dwarf_open(const struct elf *elf, const struct dwarf_others *other
 		return dwarf;
 	dwarf_free(dwarf);
 	return NULL;
-}
-
-void dwarf_free(struct dwarf *dwarf)
-{
-	size_t i;
-
-	if (!dwarf)
-		return;
-	for (i = 0; i < dwarf->unit_count; i++) {
-		free(dwarf->units[i].functions);
-		free(dwarf->units[i].pieces);
-		free(dwarf->units[i].rows);
-		free(dwarf->units[i].folders);
-		free(dwarf->units[i].files);
-		if (dwarf->units[i].split && dwarf->units[i].split->file != dwarf->package)
-			dwarf_free(dwarf->units[i].split->file);
-		free(dwarf->units[i].split);
-	}
-	for (i = 0; i < DWARF_SECTIONS; i++)
-		free(dwarf->owned[i]);
-	free(dwarf->units);
-	free(dwarf->where);
-	free(dwarf->owned_index);
-	dwarf_free(dwarf->package);
-	dwarf_free(dwarf->supplement);
-	if (dwarf->has_elf)
-		elf_close(&dwarf->elf);
-	free(dwarf);
 }
 
 /* ---- functions ---------------------------------------------------------------------------------------------- */
@@ -335,16 +247,8 @@ static int compile(struct dwarf *dwarf, struct dwarf_unit *unit)
 
 static const struct range *find_range(const struct range *ranges, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
+	size_t low = sorted_before(ranges, count, start, address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && address < ranges[low - 1].end ? &ranges[low - 1] : NULL;
 }
 
@@ -363,21 +267,6 @@ struct dwarf_function *dwarf_function_at(const struct dwarf_unit *unit, uint64_t
 	const struct range *range = find_range(unit->pieces, unit->piece_count, address);
 
 	return range ? &unit->functions[range->owner] : NULL;
-}
-
-const struct dwarf_unit *dwarf_unit_of(const struct dwarf *dwarf, uint64_t offset)
-{
-	size_t low = 0, high = dwarf->unit_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (dwarf->units[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && offset < dwarf->units[low - 1].end ? &dwarf->units[low - 1] : NULL;
 }
 
 const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_unit *unit, const struct dwarf_function *function)
@@ -409,24 +298,4 @@ const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_unit *unit,
 			break;
 	}
 	return name;
-}
-
-const struct dwarf_row *dwarf_row_at(struct dwarf *dwarf, struct dwarf_unit *unit, uint64_t address)
-{
-	size_t low = 0, high;
-
-	if (!unit->has_lines) {
-		unit->has_lines = true;
-		if (dwarf_lines_read(dwarf, unit) < 0)
-			unit->row_count = 0;
-	}
-	for (high = unit->row_count; low < high;) {
-		size_t middle = low + (high - low) / 2;
-
-		if (unit->rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && unit->rows[low - 1].file != DWARF_NO_FILE ? &unit->rows[low - 1] : NULL;
 }

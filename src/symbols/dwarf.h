@@ -9,119 +9,11 @@
 #ifndef SYMBOLS_DWARF_H
 #define SYMBOLS_DWARF_H
 
-#include "cells.h"
-#include "elf.h"
-
-enum dwarf_section {
-	DWARF_INFO,
-	DWARF_ABBREV,
-	DWARF_STR,
-	DWARF_LINE,
-	DWARF_LINE_STR,
-	DWARF_RANGES,
-	DWARF_RNGLISTS,
-	DWARF_ADDR,
-	DWARF_STR_OFFSETS,
-	DWARF_SECTIONS
-};
-
-/* A function, or a call that was inlined into one. */
-struct dwarf_function {
-	uint32_t parent; /* the function that it is inlined into, + 1; 0: it is none */
-	uint32_t call_file, call_line;
-	uint32_t key;	 /* for the user; 0 at first */
-	uint64_t die;	 /* where its name is, in .debug_info */
-};
-
-#define DWARF_NO_FILE UINT32_MAX
-
-/* From @address to that of the next row; line 0: the compiler's own code; file DWARF_NO_FILE: no code of this unit. */
-struct dwarf_row {
-	uint64_t address;
-	uint32_t file, line;
-};
-
-struct dwarf_file {
-	const char *name;
-	const char *full; /* for the user; NULL at first */
-	uint32_t folder;
-};
-
-struct dwarf_unit {
-	uint64_t offset, end, dies; /* in .debug_info: the header, what is behind, the first DIE */
-	uint64_t abbrev, line;	    /* offsets; line UINT64_MAX: none */
-	uint64_t low, str_offsets, addr, rnglists;
-	uint64_t ranges;	/* what is added to offsets of lists of ranges */
-	uint64_t split_ranges;	/* the same, for the unit in another file */
-	uint64_t split_id;
-	const char *split_name; /* where the DIEs are; NULL: here */
-	struct dwarf_split *split; /* when that is open */
-	const char *folder, *name;
-	uint16_t version;
-	uint8_t address_size, offset_size;
-	bool compiled, has_lines;
-	struct dwarf_function *functions;
-	size_t function_count, function_room;
-	struct range *pieces; /* owner: of the functions */
-	size_t piece_count;
-	struct dwarf_row *rows;
-	size_t row_count, row_room;
-	const char **folders;
-	size_t folder_count, folder_room;
-	struct dwarf_file *files;
-	size_t file_count, file_room;
-};
-
-/* A unit whose DIEs are in another file. */
-struct dwarf_split {
-	struct dwarf *file; /* a file of its own, or the package of all */
-	struct dwarf_unit unit;
-};
-
-enum dwarf_other {
-	DWARF_SPLIT,	  /* a .dwo file; of @folder and @name */
-	DWARF_PACKAGE,	  /* a .dwp file, which belongs to the program */
-	DWARF_SUPPLEMENT  /* what several files share; of @name and @id */
-};
-
-struct dwarf_wish {
-	enum dwarf_other kind;
-	const char *folder, *name;
-	struct perfev_bytes id;
-	unsigned number; /* of the place where it may be, from 0; behind the one that was opened, afterwards */
-	char path[8192]; /* of the file that was opened, or tried last */
-};
-
-/* What finds other files; @open is true with the next one that is there. */
-struct dwarf_others {
-	void *context;
-	bool (*open)(void *context, struct elf *ret, struct dwarf_wish *wish);
-};
-
-struct dwarf {
-	struct perfev_bytes sections[DWARF_SECTIONS];
-	void *owned[DWARF_SECTIONS];
-	bool swap;
-	struct dwarf_unit *units; /* by offset */
-	size_t unit_count, unit_room;
-	struct range *where; /* owner: the unit */
-	size_t where_count;
-	struct dwarf_others others;
-	struct elf elf;	     /* of another file: its own */
-	bool has_elf;
-	struct dwarf *supplement; /* the shared file; NULL: none */
-	struct dwarf *package;
-	struct perfev_bytes index; /* of a package */
-	void *owned_index;
-	bool package_tried;
-	uint32_t missing; /* units whose DIEs were not found */
-	char why[512];	  /* what is missing: the first file; "": nothing */
-};
+#include "dwarf_file.h"
 
 /* dwarf_open() - NULL when the file has no debug information that can be read, or without memory. @elf stays open.
  * @others: NULL: there are no other files. */
 struct dwarf *dwarf_open(const struct elf *elf, const struct dwarf_others *others);
-void dwarf_free(struct dwarf *dwarf);
 
 /* dwarf_unit_at() - the unit that has the address, compiled; NULL: none. */
 struct dwarf_unit *dwarf_unit_at(struct dwarf *dwarf, uint64_t address);
@@ -129,9 +21,5 @@ struct dwarf_unit *dwarf_unit_at(struct dwarf *dwarf, uint64_t address);
 struct dwarf_function *dwarf_function_at(const struct dwarf_unit *unit, uint64_t address);
 /* dwarf_name() - what the function is called, as linkers know it if they do; or NULL. */
 const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_unit *unit, const struct dwarf_function *function);
-/* dwarf_row_at() - the line that the address comes from; NULL: not known. Reads the unit's lines when first asked. */
-const struct dwarf_row *dwarf_row_at(struct dwarf *dwarf, struct dwarf_unit *unit, uint64_t address);
-/* dwarf_file_name() - file @index of a row or call: folders and name, as far as there is room. */
-void dwarf_file_name(struct dwarf *dwarf, struct dwarf_unit *unit, uint32_t index, char *to, size_t size);
 
 #endif

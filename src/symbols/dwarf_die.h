@@ -3,7 +3,7 @@
 #ifndef SYMBOLS_DWARF_DIE_H
 #define SYMBOLS_DWARF_DIE_H
 
-#include "dwarf.h"
+#include "dwarf_file.h"
 #include "dwarf_read.h"
 
 #define DW_TAG_array_type	  0x01
@@ -65,23 +65,5 @@ struct dwarf_reader dwarf_section_reader(const struct dwarf *dwarf, enum dwarf_s
 /* A number, or an address, of a table in a section. */
 uint64_t dwarf_indexed(const struct dwarf *dwarf, enum dwarf_section section, uint64_t base, uint64_t index, unsigned size);
 uint64_t dwarf_address(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t index);
-const struct dwarf_unit *dwarf_unit_of(const struct dwarf *dwarf, uint64_t offset);
-/* dwarf_ranges.c: the ranges of a DIE, put behind @list. Return: 0, -ENOMEM. */
-int dwarf_die_ranges(struct range **list, size_t *count, size_t *room, uint32_t owner, const struct dwarf *dwarf,
-		     const struct dwarf_unit *unit, const struct dwarf_die *die);
-/* dwarf.c */
-/* The header of a unit. Returns false at the end, or where it is damaged; @usable: its DIEs may be read. */
-bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable);
-/* The sections of a file, and no more; those of split files have a name that ends in .dwo. */
-struct dwarf *dwarf_sections(const struct elf *elf, bool split);
-bool dwarf_has_units(const struct dwarf *dwarf);
-/* dwarf_split.c */
-/* dwarf_split_open() - finds the DIEs of a unit that says they are elsewhere; without them unit->split stays NULL, and
- * dwarf->why tells. Return: 0, -ENOMEM. */
-int dwarf_split_open(struct dwarf *dwarf, struct dwarf_unit *unit);
-/* dwarf_supplement_open() - the file that @elf shares DIEs and texts with, if it has one. Return: 0, -ENOMEM. */
-int dwarf_supplement_open(struct dwarf *dwarf, const struct elf *elf);
-/* dwarf_line.c */
-int dwarf_lines_read(struct dwarf *dwarf, struct dwarf_unit *unit);
 
 #endif

@@ -4,8 +4,10 @@
  * addresses only rise; they come in any order, so that they are sorted as wholes.
  */
 #include "dwarf_die.h"
+#include "dwarf_line.h"
 
 #include "base/buffer.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -378,7 +380,7 @@ static int sort_rows(struct dwarf_unit *unit)
 	return 0;
 }
 
-int dwarf_lines_read(struct dwarf *dwarf, struct dwarf_unit *unit)
+static int read_lines(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
 	struct program p = {.dwarf = dwarf, .unit = unit};
 	int r = unit->line == UINT64_MAX ? -ENOENT : read_header(&p);
@@ -386,6 +388,19 @@ int dwarf_lines_read(struct dwarf *dwarf, struct dwarf_unit *unit)
 	if (r == 0)
 		r = run(&p);
 	return r < 0 ? r : sort_rows(unit);
+}
+
+const struct dwarf_row *dwarf_row_at(struct dwarf *dwarf, struct dwarf_unit *unit, uint64_t address)
+{
+	size_t low;
+
+	if (!unit->has_lines) {
+		unit->has_lines = true;
+		if (read_lines(dwarf, unit) < 0)
+			unit->row_count = 0;
+	}
+	low = sorted_before(unit->rows, unit->row_count, address, address);
+	return low && unit->rows[low - 1].file != DWARF_NO_FILE ? &unit->rows[low - 1] : NULL;
 }
 
 void dwarf_file_name(struct dwarf *dwarf, struct dwarf_unit *unit, uint32_t index, char *to, size_t size)

@@ -3,7 +3,7 @@
  * Ranges of addresses: one, as the first and the last or a size, or a list in another section, whose form changed with
  * DWARF 5. Lists of units in other files begin where the unit in the program says, or their part of a package.
  */
-#include "dwarf_die.h"
+#include "dwarf_ranges.h"
 
 #include "base/buffer.h"
 

@@ -9,6 +9,7 @@
  * Shared: what several files have in common is in one file, which is right if it has the build-id that they say.
  */
 #include "dwarf_die.h"
+#include "dwarf_split.h"
 #include "expand.h"
 #include "link.h"
 

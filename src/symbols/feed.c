@@ -7,11 +7,13 @@
 #include "base/error.h"
 
 #include <perfev/reader.h>
+#include <perfev/user_record.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#define KALLSYMS_MAX (256u << 20)
 #define MONOTONIC 1 /* CLOCK_MONOTONIC of Linux */
 
 /* "/lib/modules/6.1/kernel/fs/ext-4.ko.xz" is called "[ext_4]", as kallsyms calls it. */
@@ -37,6 +39,8 @@ static const char kernel_name[] = "[kernel.kallsyms]";
 /* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
 static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *mmap)
 {
+	if (!s->kernel_start)
+		s->kernel_start = mmap->addr;
 	if (s->kernel_ref)
 		return;
 	s->kernel_ref = mmap->pgoff;
@@ -176,6 +180,12 @@ static const char *vdso_name(const struct mapping *mapping, const char *name)
 	return sizeof(void *) == 8 && mapping->end <= UINT64_C(1) << 32 && !strcmp(name, VDSO) ? VDSO32 : name;
 }
 
+/* Where build-ids are recorded, a file without one has its inode. */
+static bool is_bare(const struct perfev_mmap *mmap, const struct perfev_layout *layout)
+{
+	return layout && perfev_layout_attr(layout)->build_id && !mmap->build_id_size && mmap->ino && module_is_file(mmap->filename);
+}
+
 static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *record,
 		     const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -205,7 +215,8 @@ static int feed_mmap(struct perfev_symbols *s, const struct perfev_record *recor
 		return error_memory(err);
 	if (process && is_moved_program(s, process, &mmap, name))
 		return 0;
-	mapping.module = symbols_module(s, name, mmap.build_id, mmap.build_id_size);
+	mapping.module = is_bare(&mmap, layout) ? symbols_bare_module(s, name, mmap.ino)
+						 : symbols_module(s, name, mmap.build_id, mmap.build_id_size);
 	if (!process || !mapping.module || space_map(&s->spaces, process, &mapping) < 0)
 		return error_memory(err);
 	note_module(process, &mapping, name);
@@ -301,6 +312,18 @@ static int feed_build_id(struct perfev_symbols *s, const struct perfev_record *r
 	return r <= 0 ? r : perfev_symbols_build_id(s, &entry, err);
 }
 
+/* The symbols of simpleperf's kernel, as /proc/kallsyms has them. */
+static int feed_kallsyms(struct perfev_symbols *s, const struct perfev_record *record, struct perfev_error *err)
+{
+	struct perfev_user user;
+	int r = perfev_user_decode(&user, record, err);
+
+	if (r < 0 || s->symfs || s->kernel_text.size || !user.as.bytes.size)
+		return r < 0 ? r : 0;
+	s->kernel_text.max = KALLSYMS_MAX;
+	return buffer_append(&s->kernel_text, user.as.bytes.data, user.as.bytes.size) == -ENOMEM ? error_memory(err) : 0;
+}
+
 int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
 			const struct perfev_layout *layout, struct perfev_error *err)
 {
@@ -321,6 +344,8 @@ int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_reco
 		return feed_ksymbol(symbols, record, layout, err);
 	case PERFEV_RECORD_HEADER_BUILD_ID:
 		return feed_build_id(symbols, record, err);
+	case PERFEV_RECORD_SIMPLEPERF_KERNEL_SYMBOL:
+		return feed_kallsyms(symbols, record, err);
 	default:
 		return 0;
 	}

@@ -10,7 +10,7 @@
  * OpenCSD calls back for each element. It is told to wait after one that gave a branch, so that the queue never holds more
  * than those of one element, and goes on when it is flushed.
  */
-#include "flow.h"
+#include "flow_etm.h"
 #include "flow_ocsd.h"
 
 #include "base/error.h"

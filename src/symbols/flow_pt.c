@@ -7,7 +7,7 @@
  * What can be wrong with a trace or the code, libipt tells; then the next PSB is gone to. It does not tell when code goes
  * round without ever needing a packet, which only wrong code does: that is what IDLE_MAX is for.
  */
-#include "flow.h"
+#include "flow_pt.h"
 
 #include "base/error.h"
 #include "base/library.h"

@@ -6,6 +6,7 @@
 #include "functions.h"
 
 #include "base/buffer.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,17 +15,7 @@
 /* How many begin at @ip or before. */
 static size_t before(const struct functions *f, uint64_t ip)
 {
-	size_t low = 0, high = f->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->items[middle].start <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_before(f->items, f->count, start, ip);
 }
 
 void functions_remove(struct functions *functions, uint64_t start, uint64_t end)

@@ -7,8 +7,10 @@
  * is not taken for the function before it.
  */
 #include "kallsyms.h"
+#include "recorded.h"
 
 #include "base/buffer.h"
+#include "base/digits.h"
 #include "file/source.h"
 
 #include <errno.h>
@@ -46,25 +48,6 @@ static int read_text(struct kallsyms *k, const char *path)
 	return 0;
 }
 
-static char *parse_hex(char *at, uint64_t *ret)
-{
-	uint64_t value = 0;
-
-	for (;; at++) {
-		unsigned digit = (unsigned char)*at;
-
-		if (digit - '0' <= 9)
-			digit -= '0';
-		else if ((digit | 32) - 'a' <= 5)
-			digit = (digit | 32) - 'a' + 10;
-		else
-			break;
-		value = value << 4 | digit;
-	}
-	*ret = value;
-	return at;
-}
-
 static bool is_wanted(char type, const char *name)
 {
 	char kind = (char)(type & ~32);
@@ -99,7 +82,7 @@ static int find_module(struct kallsyms *k, char *name, uint16_t *ret)
 static int take_line(struct kallsyms *k, char *line)
 {
 	struct symbol s = {0, 0, NULL, 0, false, 0};
-	char *at = parse_hex(line, &s.start), *name, *tab, type;
+	char *at = digits_read_hex(line, &s.start), *name, *tab, type;
 
 	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
 		return 0;
@@ -154,9 +137,40 @@ int kallsyms_load(struct kallsyms *ret, const char *path)
 	return r;
 }
 
+int kallsyms_take(struct kallsyms *ret, const void *text, size_t size)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->text = malloc(size + 1);
+	if (!ret->text)
+		return -ENOMEM;
+	memcpy(ret->text, text, size);
+	ret->text[size] = 0;
+	ret->size = size;
+	r = parse(ret);
+	if (r < 0)
+		kallsyms_free(ret);
+	return r;
+}
+
+int kallsyms_recorded(struct kallsyms *ret, const struct perfev_recorded_file *file)
+{
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	r = recorded_read(file, &ret->table, &ret->names);
+	if (r == 0 && !ret->table.count)
+		r = -EINVAL;
+	if (r < 0)
+		kallsyms_free(ret);
+	return r;
+}
+
 void kallsyms_free(struct kallsyms *kallsyms)
 {
 	free(kallsyms->text);
+	buffer_free(&kallsyms->names);
 	free(kallsyms->modules);
 	table_free(&kallsyms->table);
 	memset(kallsyms, 0, sizeof(*kallsyms));

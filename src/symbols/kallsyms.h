@@ -5,9 +5,14 @@
 
 #include "table.h"
 
+#include "base/buffer.h"
+
+#include <perfev/feature.h>
+
 struct kallsyms {
 	char *text; /* the file; names point into it */
 	size_t size;
+	struct buffer names; /* of symbols that are from elsewhere */
 	struct table table;
 	char **modules; /* "[name]", by symbol.module - 1 */
 	size_t module_count, module_room;
@@ -19,6 +24,9 @@ struct kallsyms {
  * Return: 0; -ENODATA when its addresses are all zero: hidden from this user; -EINVAL when it has no symbol;
  * another negative errno. */
 int kallsyms_load(struct kallsyms *ret, const char *path);
+/* The same of a text that is in memory, and of symbols of a recording, which have sizes. */
+int kallsyms_take(struct kallsyms *ret, const void *text, size_t size);
+int kallsyms_recorded(struct kallsyms *ret, const struct perfev_recorded_file *file);
 void kallsyms_free(struct kallsyms *kallsyms);
 
 #endif

@@ -4,31 +4,21 @@
  *
  * Symbols come from the file that was mapped, if it has a table of them; else from its debug file; else from its dynamic
  * symbols, and those that it may have packed in it. A file whose build-id is another than the recorded one is never
- * used: its names would be wrong ones. Symbols are taken as the perf tool takes them: functions, objects with a name,
- * and labels in code or data sections; and the stubs of the procedure linkage table, which have no symbols, from its
- * relocations.
+ * used: its names would be wrong ones.
  */
-#include "module.h"
+#include "elf_symbols.h"
 #include "link.h"
 #include "mini.h"
+#include "module.h"
 #include "perf_map.h"
-
-#include "base/load.h"
+#include "recorded.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define PAGE_SHIFT    12 /* of the smallest pages that there are */
-#define STT_NOTYPE    0
-#define STT_OBJECT    1
-#define STT_FUNC      2
-#define STT_GNU_IFUNC 10
-#define SHN_ABS	      0xfff1
-#define MACHINE_ARM   40
-#define MACHINE_A64   183
-#define MACHINE_RISCV 243
-#define MACHINE_CSKY  252
+#define PAGE_SHIFT 12 /* of the smallest pages that there are */
 
 static void say(struct module *module, const char *format, const char *detail)
 {
@@ -42,131 +32,6 @@ static void hex_id(const struct module *module, char *to)
 	for (i = 0; i < module->build_id_size; i++)
 		sprintf(to + i * 2, "%02x", module->build_id[i]);
 	to[i * 2] = 0;
-}
-
-/* ---- which symbols ---------------------------------------------------------------------------------- */
-
-/* Marks that assemblers leave for disassemblers: $a, $d, $t, $x on some machines. */
-static bool is_mapping_symbol(const struct elf *elf, const char *name)
-{
-	if (elf->machine != MACHINE_ARM && elf->machine != MACHINE_A64 &&
-	    elf->machine != MACHINE_RISCV && elf->machine != MACHINE_CSKY)
-		return false;
-	return name[0] == '$' && name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
-}
-
-static bool in_code_or_data(const struct elf *elf, uint16_t index)
-{
-	struct elf_section section;
-
-	return elf_section(elf, index, &section) &&
-	       (strstr(section.name, ".text") || strstr(section.name, ".data"));
-}
-
-static bool is_wanted(const struct elf *elf, const struct elf_symbol *symbol)
-{
-	if (!symbol->name || !symbol->section || symbol->section == SHN_ABS)
-		return false;
-	switch (symbol->type) {
-	case STT_FUNC:
-	case STT_GNU_IFUNC:
-		return true;
-	case STT_OBJECT:
-		return symbol->size > 0;
-	case STT_NOTYPE: /* visibility 1 and 2: internal, hidden */
-		return symbol->visibility != 1 && symbol->visibility != 2 &&
-		       in_code_or_data(elf, symbol->section);
-	default:
-		return false;
-	}
-}
-
-static int read_table(struct module *module, const struct elf *elf, const struct elf_section *table)
-{
-	uint64_t count = elf_symbol_count(elf, table), i;
-	struct elf_section strings;
-	struct elf_symbol symbol;
-
-	if (!elf_section(elf, table->link, &strings))
-		return 0;
-	for (i = 1; i < count; i++) {
-		struct symbol s;
-		const char *name;
-
-		if (!elf_symbol(elf, table, i, &symbol) || !is_wanted(elf, &symbol))
-			continue;
-		name = elf_string(elf, &strings, symbol.name);
-		if (!name || !name[0] || is_mapping_symbol(elf, name))
-			continue;
-		if (elf->machine == MACHINE_ARM && symbol.type == STT_FUNC)
-			symbol.value &= ~UINT64_C(1); /* Thumb */
-		s.start = symbol.value;
-		s.end = symbol.size > UINT64_MAX - s.start ? UINT64_MAX : s.start + symbol.size;
-		s.name = name;
-		s.binding = symbol.binding;
-		s.plt = false;
-		s.module = 0;
-		if (table_add(&module->table, &s) < 0)
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* ---- stubs -------------------------------------------------------------------------------------------- */
-
-static void plt_sizes(const struct elf *elf, const struct elf_section *plt, uint64_t *header,
-		      uint64_t *entry)
-{
-	switch (elf->machine) {
-	case MACHINE_ARM:
-		*header = 20;
-		*entry = 12;
-		break;
-	case MACHINE_A64:
-	case MACHINE_RISCV:
-		*header = 32;
-		*entry = 16;
-		break;
-	default:
-		*header = plt->entry_size;
-		*entry = plt->entry_size;
-	}
-}
-
-static int read_stubs(struct module *module, const struct elf *elf)
-{
-	struct elf_section plt, relocations, symbols, strings;
-	uint64_t header, entry, i, count, at;
-	const unsigned char *data;
-
-	if (!elf_section_named(elf, ".plt", &plt) ||
-	    (!elf_section_named(elf, ".rela.plt", &relocations) &&
-	     !elf_section_named(elf, ".rel.plt", &relocations)) ||
-	    !elf_section(elf, relocations.link, &symbols) ||
-	    !elf_section(elf, symbols.link, &strings))
-		return 0;
-	plt_sizes(elf, &plt, &header, &entry);
-	data = elf_bytes(elf, &relocations);
-	if (!data || entry == 0 || relocations.entry_size < (elf->wide ? 16u : 8u))
-		return 0;
-	count = relocations.size / relocations.entry_size;
-	at = plt.address + header;
-	for (i = 0; i < count && at - plt.address + entry <= plt.size; i++, at += entry) {
-		const unsigned char *r = data + i * relocations.entry_size;
-		struct symbol s = {at, at + entry, NULL, 1, true, 0};
-		struct elf_symbol symbol;
-		uint64_t index;
-
-		index = elf->wide ? load_u64(r + 8, elf->swap) >> 32 : load_u32(r + 4, elf->swap) >> 8;
-		/* the stub of a function that is chosen at run time has no name but that it is one */
-		if (!index)
-			s.name = "";
-		else if (elf_symbol(elf, &symbols, index, &symbol))
-			s.name = elf_string(elf, &strings, symbol.name);
-		if (s.name && table_add(&module->table, &s) < 0)
-			return -ENOMEM;
-	}
-	return 0;
 }
 
 /* ---- which file --------------------------------------------------------------------------------------- */
@@ -203,6 +68,7 @@ static void start_search(struct module *module, const struct module_places *plac
 	s->name = module->name;
 	s->pid = module->pid;
 	s->recorded_id = module->recorded_id;
+	s->bare_inode = places->symfs ? 0 : module->bare_inode;
 	s->id_size = module->build_id_size;
 	memcpy(s->id, module->build_id, sizeof(s->id));
 }
@@ -339,7 +205,9 @@ static void note_id(struct module *module)
 
 static void explain(struct module *module, enum search_fit fit, int error)
 {
-	if (fit == FIT_OTHER_ID)
+	if (fit == FIT_OTHER_ID && !module->recorded_id)
+		say(module, "%s", "the file is not the one that was mapped");
+	else if (fit == FIT_OTHER_ID)
 		say(module, "%s", "the file has another build-id than the recorded one: it was changed since");
 	else if (fit == FIT_NO_ELF)
 		say(module, "%s", "the file is no ELF file");
@@ -435,7 +303,7 @@ static int read_file_symbols(struct module *module, const struct elf *elf)
 	struct elf_section table;
 
 	if ((has_symtab(elf) && elf_section_of_type(elf, ELF_SYMTAB, &table)) || elf_section_of_type(elf, ELF_DYNSYM, &table))
-		return read_table(module, elf, &table);
+		return elf_symbols_read(&module->table, elf, &table);
 	return 0;
 }
 
@@ -447,7 +315,7 @@ static int read_symbols(struct module *module)
 	if (r == 0 && module->has_mini)
 		r = read_file_symbols(module, &module->mini);
 	if (r == 0)
-		r = read_stubs(module, plain);
+		r = elf_stubs_read(&module->table, plain);
 	return r < 0 ? r : table_finish(&module->table);
 }
 
@@ -508,12 +376,42 @@ static int read_parts(struct module *module)
 	return 0;
 }
 
+/* By what the recording says; where that is in the file, older ones do not say. */
+static int read_recorded(struct module *module, const struct perfev_recorded_file *file)
+{
+	int r = recorded_read(file, &module->table, &module->text);
+
+	if (r < 0 || !module->table.count)
+		return r;
+	module->parts = calloc(1, sizeof(*module->parts));
+	if (!module->parts)
+		return -ENOMEM;
+	*module->parts = (struct module_part){file->offset == UINT64_MAX ? 0 : file->offset, UINT64_MAX, file->min_address};
+	module->part_count = file->kind == PERFEV_RECORDED_ELF;
+	module->no_file |= file->kind == PERFEV_RECORDED_MAP;
+	say(module, "%s", "the recording has no symbol that covers the address");
+	return 0;
+}
+
+/* A file of this machine is another machine's only if its build-id says so; symbols of the recording are right. */
+static int find_symbols(struct module *module, const struct module_places *places)
+{
+	const struct perfev_recorded_file *recorded =
+		places->recorded ? recorded_find(places->recorded, module->name) : NULL;
+
+	if (module->has_elf) /* the vdso has its own */
+		return 0;
+	if (!recorded || module->recorded_id)
+		find_file(module, places);
+	return recorded && !module->has_elf && !module->table.count ? read_recorded(module, recorded) : 0;
+}
+
 static int load(struct module *module, const struct module_places *places)
 {
-	int r;
+	int r = find_symbols(module, places);
 
-	if (!module->has_elf) /* the vdso has its own */
-		find_file(module, places);
+	if (r < 0)
+		return r;
 	if (!module->has_elf && !module->table.count) {
 		add_tried(module, false);
 		return 0;

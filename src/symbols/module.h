@@ -29,6 +29,7 @@ struct module {
 	uint8_t build_id[20];
 	uint8_t build_id_size; /* as recorded, or of the file; 0: not known */
 	bool recorded_id;      /* the recording says it */
+	uint64_t bare_inode;   /* the kernel looked for one in this file, and found none; 0: not known */
 	bool kernel;
 	bool no_file; /* memory that was never a file: its addresses are those of the process */
 	_Atomic bool loaded; /* afterwards the table and the parts stay as they are */

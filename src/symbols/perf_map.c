@@ -6,6 +6,7 @@
 #include "perf_map.h"
 #include "cells.h"
 
+#include "base/digits.h"
 #include "file/source.h"
 
 #include <errno.h>
@@ -43,20 +44,8 @@ static int read_text(struct buffer *text, const char *path)
 static char *take_hex(char *at, uint64_t *ret)
 {
 	char *from = at;
-	uint64_t value = 0;
 
-	for (; at - from < 17; at++) {
-		unsigned digit = (unsigned char)*at;
-
-		if (digit - '0' <= 9)
-			digit -= '0';
-		else if ((digit | 32) - 'a' <= 5)
-			digit = (digit | 32) - 'a' + 10;
-		else
-			break;
-		value = value << 4 | digit;
-	}
-	*ret = value;
+	at = digits_read_hex(at, ret);
 	return at == from || at - from > 16 || *at != ' ' ? NULL : at + 1;
 }
 

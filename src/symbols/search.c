@@ -69,6 +69,10 @@ static bool is_proved(struct attempt *a)
 	int size;
 	bool same = same_id(s, a->elf, &size);
 
+	if (a->proof == BY_RECORDED_ID && !s->recorded_id && size && s->bare_inode && a->elf->source.inode != s->bare_inode) {
+		refuse(s, a->path, "has a build-id, and the one that was mapped had none");
+		return false;
+	}
 	if (a->proof == BY_RECORDED_ID && (same || !s->recorded_id))
 		return true;
 	if (a->proof != BY_RECORDED_ID && same && size)

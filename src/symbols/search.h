@@ -11,6 +11,7 @@ struct module_places {
 	const char *cache;    /* perf's cache of files by build-id; or NULL */
 	const char *proc;     /* where processes that still live show their roots; or NULL */
 	bool debuginfod;      /* debug files may be fetched */
+	const struct recorded_files *recorded; /* symbols that are in the recording */
 };
 
 #define SEARCH_PATH 8192
@@ -25,6 +26,7 @@ struct search {
 	uint8_t id[20];
 	uint8_t id_size;      /* 0: not known */
 	bool recorded_id;     /* the recording says it */
+	uint64_t bare_inode;  /* of a mapped file of which the kernel found no build-id; 0: it is not known */
 	bool linked;	      /* the mapped file names a debug file */
 	char refused[512];    /* what was found, and not used; "": nothing */
 };

@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "base/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -145,17 +146,7 @@ static struct mappings *own_mappings(struct space_process *process)
 /* The first mapping that ends behind @address. */
 static size_t first_behind(const struct mappings *m, uint64_t address)
 {
-	size_t low = 0, high = m->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted_before(m->items, m->count, end, address);
 }
 
 /* Replaces items [from, to) by @count others. */

@@ -2,6 +2,7 @@
 /*
  * From addresses to names: a place is located (locate.c), and what is there gets its frame (naming.c).
  */
+#include "dwarf_line.h"
 #include "naming.h"
 #include "symbols_base.h"
 
@@ -72,6 +73,7 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->places.cache = s->cache;
 	s->places.proc = s->proc;
 	s->places.debuginfod = full.debuginfod;
+	s->places.recorded = &s->recorded;
 	s->now = UINT64_MAX;
 	pthread_mutex_init(&s->kernel_lock, NULL);
 	pthread_mutex_init(&s->lock, NULL);
@@ -103,6 +105,8 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	free(symbols->modules);
 	free(symbols->module_slots);
 	free(symbols->ids);
+	recorded_free(&symbols->recorded);
+	buffer_free(&symbols->kernel_text);
 	map_free(&symbols->id_of_name);
 	free(symbols->frames);
 	free(symbols->nameless);
@@ -186,6 +190,23 @@ bool perfev_symbols_frame(const struct perfev_symbols *symbols, uint32_t key, st
 	if (key >= symbols->frame_count)
 		return false;
 	*ret = symbols->frames[key];
+	return true;
+}
+
+bool perfev_symbols_mapped(struct perfev_symbols *symbols, const struct perfev_place *place, uint64_t *ret)
+{
+	bool kernel = place->cpumode == PERF_RECORD_MISC_KERNEL;
+	struct space_process *process = kernel					    ? symbols->kernel
+					: place->cpumode == PERF_RECORD_MISC_USER ? symbols_process(symbols, place->pid)
+										    : NULL;
+	const struct mapping *mapping = process ? space_find(&process->view, place->ip) : NULL;
+
+	*ret = place->ip;
+	if (!mapping)
+		return false;
+	*ret -= mapping->start;
+	if (!kernel) /* whose mappings keep their addresses as offsets */
+		*ret += mapping->offset;
 	return true;
 }
 

@@ -6,6 +6,7 @@
 #include "jit.h"
 #include "kallsyms.h"
 #include "module.h"
+#include "recorded.h"
 #include "space.h"
 
 #include "base/arena.h"
@@ -58,6 +59,9 @@ struct perfev_symbols {
 	size_t module_count, module_room;
 	uint32_t *module_slots; /* hash of name and build-id: index + 1 */
 	size_t module_slot_count;
+	struct recorded_files recorded;
+	struct buffer kernel_text; /* kallsyms of the recording */
+	uint64_t kernel_start;	   /* where the kernel was mapped; 0: not said */
 	struct recorded_id *ids;
 	size_t id_count, id_room;
 	struct map id_of_name; /* the address of an interned name: the index of its last id */
@@ -85,6 +89,8 @@ const char *symbols_name(struct perfev_symbols *s, const char *text);
 /* symbols_module.c */
 /* The module of that name and build-id, made when it is new; NULL without memory. */
 struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size);
+/* The same of a file in which the kernel found no build-id. */
+struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode);
 /* Says where a module of the kernel came from. */
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path);
 /* kallsyms, read when they are first asked. Return: 0; -ENOMEM; -EAGAIN: another thread is at it, and not to be waited for. */

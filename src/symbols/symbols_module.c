@@ -95,9 +95,10 @@ static struct module *new_module(uint32_t number, const char *name, const uint8_
 	return module;
 }
 
-static struct module *find_or_add(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size)
+/* @inode: not 0: it has no build-id, whatever others of that name have. */
+static struct module *find_or_add(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size, uint64_t inode)
 {
-	const struct recorded_id *recorded = id_size ? NULL : find_id(s, name);
+	const struct recorded_id *recorded = id_size || inode ? NULL : find_id(s, name);
 	struct module **modules, *module;
 	size_t at;
 
@@ -109,7 +110,8 @@ static struct module *find_or_add(struct perfev_symbols *s, const char *name, co
 		return NULL;
 	at = module_hash(name, id, id_size) & (s->module_slot_count - 1);
 	for (; s->module_slots[at]; at = (at + 1) & (s->module_slot_count - 1))
-		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size))
+		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size) &&
+		    s->modules[s->module_slots[at] - 1]->bare_inode == inode)
 			return s->modules[s->module_slots[at] - 1];
 	modules = array_grow(s->modules, &s->module_room, s->module_count, sizeof(*modules));
 	if (!modules)
@@ -118,6 +120,7 @@ static struct module *find_or_add(struct perfev_symbols *s, const char *name, co
 	module = new_module((uint32_t)s->module_count, name, id, id_size);
 	if (!module)
 		return NULL;
+	module->bare_inode = inode;
 	modules[s->module_count++] = module;
 	s->module_slots[at] = (uint32_t)s->module_count;
 	if (!s->symfs && (!s->opts.foreign || id_size))
@@ -130,7 +133,17 @@ struct module *symbols_module(struct perfev_symbols *s, const char *name, const 
 	struct module *module;
 
 	pthread_mutex_lock(&s->lock);
-	module = find_or_add(s, name, id, id_size);
+	module = find_or_add(s, name, id, id_size, 0);
+	pthread_mutex_unlock(&s->lock);
+	return module;
+}
+
+struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode)
+{
+	struct module *module;
+
+	pthread_mutex_lock(&s->lock);
+	module = find_or_add(s, name, NULL, 0, inode);
 	pthread_mutex_unlock(&s->lock);
 	return module;
 }
@@ -203,6 +216,13 @@ int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_
 	return 0;
 }
 
+int perfev_symbols_recorded(struct perfev_symbols *symbols, const struct perfev_recorded_file *file, struct perfev_error *err)
+{
+	int r = symbols->symfs ? 0 : recorded_add(&symbols->recorded, file);
+
+	return r == -ENOMEM ? error_memory(err) : 0;
+}
+
 /* ---- the kernel ------------------------------------------------------------------------------------------ */
 
 static void kernel_why(struct perfev_symbols *s, const char *why)
@@ -256,6 +276,36 @@ static bool place_kernel(struct perfev_symbols *s, bool own, int same)
 	return false;
 }
 
+static int make_kernel_keys(struct perfev_symbols *s)
+{
+	s->kernel_keys = calloc(s->kallsyms.table.count + 1, sizeof(*s->kernel_keys));
+	s->kernel_modules = calloc(s->kallsyms.module_count + 1, sizeof(*s->kernel_modules));
+	if (s->kernel_keys && s->kernel_modules)
+		return 0;
+	kallsyms_free(&s->kallsyms); /* what has no keys is not asked */
+	return -ENOMEM;
+}
+
+/* By what the recording says: all symbols, or those of the places that were sampled. Return: 1, 0 it says nothing, -ENOMEM. */
+static int load_recorded_kernel(struct perfev_symbols *s)
+{
+	const struct perfev_recorded_file *file = recorded_find(&s->recorded, NULL);
+	int r = -ENOENT;
+
+	if (s->kernel_text.size) {
+		r = kallsyms_take(&s->kallsyms, s->kernel_text.data, s->kernel_text.size);
+	} else if (file) {
+		r = kallsyms_recorded(&s->kallsyms, file);
+		if (file->min_address && s->kernel_start) /* its symbols are where it was linked for */
+			s->kernel_delta = s->kernel_start - file->min_address;
+	}
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	kernel_why(s, "the recording has no symbol that covers the address");
+	r = make_kernel_keys(s);
+	return r < 0 ? r : 1;
+}
+
 static int load_kernel(struct perfev_symbols *s)
 {
 	const char *path = s->kallsyms_path ? s->kallsyms_path : "/proc/kallsyms";
@@ -263,6 +313,11 @@ static int load_kernel(struct perfev_symbols *s)
 	int same, r;
 
 	same = same_kernel(s);
+	if (own && same <= 0) {
+		r = load_recorded_kernel(s);
+		if (r)
+			return r < 0 ? r : 0;
+	}
 	kernel_why(s, "no symbol covers the address");
 	if (own && !may_use_own(s, same))
 		return 0;
@@ -281,12 +336,7 @@ static int load_kernel(struct perfev_symbols *s)
 		kallsyms_free(&s->kallsyms);
 		return 0;
 	}
-	s->kernel_keys = calloc(s->kallsyms.table.count + 1, sizeof(*s->kernel_keys));
-	s->kernel_modules = calloc(s->kallsyms.module_count + 1, sizeof(*s->kernel_modules));
-	if (s->kernel_keys && s->kernel_modules)
-		return 0;
-	kallsyms_free(&s->kallsyms); /* what has no keys is not asked */
-	return -ENOMEM;
+	return make_kernel_keys(s);
 }
 
 int symbols_kernel(struct perfev_symbols *s, bool wait)

@@ -19,7 +19,7 @@
 
 struct fde {
 	uint64_t origin, start, end;
-	struct cfi_cursor program;
+	struct byte_cursor program;
 	uint32_t cie; /* index; in .sframe: of the function */
 	uint32_t section;
 	uint64_t order;
@@ -39,7 +39,7 @@ struct work {
 /* ---- entries --------------------------------------------------------------------------------------------------- */
 
 /* A pointer of which only the size is of interest. */
-static bool skip_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases *bases)
+static bool skip_pointer(struct byte_cursor *c, uint8_t encoding, const struct cfi_bases *bases)
 {
 	uint64_t ignored;
 
@@ -48,7 +48,7 @@ static bool skip_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cf
 
 /* One entry of a section: its content, its id, and where that is. */
 struct entry {
-	struct cfi_cursor c;
+	struct byte_cursor c;
 	uint64_t id, id_offset;
 	bool wide; /* 64-bit DWARF */
 };
@@ -56,21 +56,21 @@ struct entry {
 /* Return: 1, 0 at the end or where it is damaged. */
 static int next_entry(const struct cfi_section *section, bool swap, uint64_t *offset, struct entry *ret)
 {
-	struct cfi_cursor c = {section->data + *offset, section->data + section->size, swap, false};
-	uint64_t size = cfi_u32(&c);
+	struct byte_cursor c = {section->data + *offset, section->data + section->size, swap, false};
+	uint64_t size = cursor_u32(&c);
 
 	ret->wide = size == 0xffffffff;
 	if (ret->wide)
-		size = cfi_u64(&c);
+		size = cursor_u64(&c);
 	/* a zero ends it; but what the linker joined may have one in the middle */
 	while (!ret->wide && size == 0 && !c.bad && c.at < c.end)
-		size = cfi_u32(&c);
+		size = cursor_u32(&c);
 	if (c.bad || size < 4 || size > (uint64_t)(c.end - c.at))
 		return 0;
 	c.end = c.at + size;
 	ret->id_offset = (uint64_t)(c.at - section->data);
 	/* the ids of .eh_frame have 4 bytes, whatever the length has */
-	ret->id = ret->wide && section->kind != CFI_EH_FRAME ? cfi_u64(&c) : cfi_u32(&c);
+	ret->id = ret->wide && section->kind != CFI_EH_FRAME ? cursor_u64(&c) : cursor_u32(&c);
 	ret->c = c;
 	*offset = (uint64_t)(c.end - section->data);
 	return !c.bad;
@@ -91,28 +91,28 @@ static struct cfi_bases bases_of(const struct work *w, const struct cfi_section 
 }
 
 /* The letters behind 'z' say which bytes follow; from one that is not known on, they are passed over. */
-static bool read_augmentation(struct cfi_cie *cie, struct cfi_cursor *c, const char *letters,
+static bool read_augmentation(struct cfi_cie *cie, struct byte_cursor *c, const char *letters,
 			      const struct cfi_bases *bases)
 {
-	uint64_t size = cfi_uleb(c);
-	struct cfi_cursor data = *c;
+	uint64_t size = cursor_uleb(c);
+	struct byte_cursor data = *c;
 	uint8_t encoding;
 
-	if (!cfi_take(c, size))
+	if (!cursor_take(c, size))
 		return false;
 	data.end = c->at;
 	for (letters++; *letters; letters++) {
 		switch (*letters) {
 		case 'L':
-			cfi_u8(&data);
+			cursor_u8(&data);
 			break;
 		case 'P':
-			encoding = cfi_u8(&data);
+			encoding = cursor_u8(&data);
 			if (!skip_pointer(&data, encoding, bases))
 				return true;
 			break;
 		case 'R':
-			cie->encoding = cfi_u8(&data);
+			cie->encoding = cursor_u8(&data);
 			break;
 		case 'S':
 			cie->signal = true;
@@ -127,31 +127,31 @@ static bool read_augmentation(struct cfi_cie *cie, struct cfi_cursor *c, const c
 	return !data.bad;
 }
 
-static bool read_cie(struct cfi_cie *cie, struct cfi_cursor c, const struct cfi_bases *bases)
+static bool read_cie(struct cfi_cie *cie, struct byte_cursor c, const struct cfi_bases *bases)
 {
-	uint8_t version = cfi_u8(&c);
+	uint8_t version = cursor_u8(&c);
 	const char *letters = (const char *)c.at;
 	uint64_t ra;
 
 	if (version != 1 && version != 3 && version != 4)
 		return false;
-	while (cfi_u8(&c))
+	while (cursor_u8(&c))
 		;
 	if (c.bad)
 		return false;
 	cie->address_size = bases->wide ? 8 : 4;
 	if (!strcmp(letters, "eh")) {
-		cfi_take(&c, cie->address_size);
+		cursor_take(&c, cie->address_size);
 		letters += 2;
 	}
 	if (version == 4) {
-		cie->address_size = cfi_u8(&c);
-		if (cfi_u8(&c) != 0 || (cie->address_size != 4 && cie->address_size != 8))
+		cie->address_size = cursor_u8(&c);
+		if (cursor_u8(&c) != 0 || (cie->address_size != 4 && cie->address_size != 8))
 			return false;
 	}
-	cie->code_align = cfi_uleb(&c);
-	cie->data_align = cfi_sleb(&c);
-	ra = version == 1 ? cfi_u8(&c) : cfi_uleb(&c);
+	cie->code_align = cursor_uleb(&c);
+	cie->data_align = cursor_sleb(&c);
+	ra = version == 1 ? cursor_u8(&c) : cursor_uleb(&c);
 	if (c.bad || ra >= UNWIND_REGISTERS)
 		return false;
 	cie->ra = (uint8_t)ra;
@@ -239,7 +239,7 @@ static int add_fde(struct work *w, uint32_t number, struct entry *entry)
 		return 0;
 	fde.origin = fde.start;
 	fde.end = fde.start + size;
-	if (w->cies[cie].augmented && !cfi_take(&entry->c, cfi_uleb(&entry->c)))
+	if (w->cies[cie].augmented && !cursor_take(&entry->c, cursor_uleb(&entry->c)))
 		return 0;
 	fde.program = entry->c;
 	return keep_fde(w, &fde);

@@ -6,7 +6,8 @@
  * their stack, and memory of the recorded stack only. What asks for anything else has no value.
  */
 #include "unwind_expression.h"
-#include "unwind_read.h"
+
+#include "base/byte_cursor.h"
 
 #define STACK_MAX      64
 #define OPERATIONS_MAX 1000
@@ -16,7 +17,7 @@ struct work {
 	const struct unwind_machine *machine;
 	struct unwind_memory *memory;
 	const unsigned char *code;
-	struct cfi_cursor c;
+	struct byte_cursor c;
 	uint64_t stack[STACK_MAX];
 	unsigned depth;
 	bool bad, missing; /* missing: a word of memory, which makes it bad too */
@@ -84,7 +85,7 @@ static void load(struct work *w, unsigned size)
 
 static void jump(struct work *w, bool taken)
 {
-	int16_t by = (int16_t)cfi_u16(&w->c);
+	int16_t by = (int16_t)cursor_u16(&w->c);
 
 	if (!taken)
 		return;
@@ -98,35 +99,35 @@ static void constant(struct work *w, uint8_t op)
 {
 	switch (op) {
 	case 0x03:
-		push(w, w->machine->word == 8 ? cfi_u64(&w->c) : cfi_u32(&w->c));
+		push(w, w->machine->word == 8 ? cursor_u64(&w->c) : cursor_u32(&w->c));
 		break;
 	case 0x08:
-		push(w, cfi_u8(&w->c));
+		push(w, cursor_u8(&w->c));
 		break;
 	case 0x09:
-		push(w, (uint64_t)(int64_t)(int8_t)cfi_u8(&w->c));
+		push(w, (uint64_t)(int64_t)(int8_t)cursor_u8(&w->c));
 		break;
 	case 0x0a:
-		push(w, cfi_u16(&w->c));
+		push(w, cursor_u16(&w->c));
 		break;
 	case 0x0b:
-		push(w, (uint64_t)(int64_t)(int16_t)cfi_u16(&w->c));
+		push(w, (uint64_t)(int64_t)(int16_t)cursor_u16(&w->c));
 		break;
 	case 0x0c:
-		push(w, cfi_u32(&w->c));
+		push(w, cursor_u32(&w->c));
 		break;
 	case 0x0d:
-		push(w, (uint64_t)(int64_t)(int32_t)cfi_u32(&w->c));
+		push(w, (uint64_t)(int64_t)(int32_t)cursor_u32(&w->c));
 		break;
 	case 0x0e:
 	case 0x0f:
-		push(w, cfi_u64(&w->c));
+		push(w, cursor_u64(&w->c));
 		break;
 	case 0x10:
-		push(w, cfi_uleb(&w->c));
+		push(w, cursor_uleb(&w->c));
 		break;
 	default:
-		push(w, (uint64_t)cfi_sleb(&w->c));
+		push(w, (uint64_t)cursor_sleb(&w->c));
 	}
 }
 
@@ -236,7 +237,7 @@ static void unary(struct work *w, uint8_t op)
 		push(w, ~a);
 		break;
 	default: /* 0x23 */
-		push(w, a + cfi_uleb(&w->c));
+		push(w, a + cursor_uleb(&w->c));
 	}
 }
 
@@ -249,7 +250,7 @@ static void other(struct work *w, uint8_t op)
 		load(w, w->machine->word);
 		break;
 	case 0x94:
-		load(w, cfi_u8(&w->c));
+		load(w, cursor_u8(&w->c));
 		break;
 	case 0x12:
 		pick(w, 0);
@@ -261,7 +262,7 @@ static void other(struct work *w, uint8_t op)
 		pick(w, 1);
 		break;
 	case 0x15:
-		pick(w, cfi_u8(&w->c));
+		pick(w, cursor_u8(&w->c));
 		break;
 	case 0x16:
 	case 0x17:
@@ -274,8 +275,8 @@ static void other(struct work *w, uint8_t op)
 		jump(w, true);
 		break;
 	case 0x92: /* bregx */
-		reg = cfi_uleb(&w->c);
-		push_register(w, reg, cfi_sleb(&w->c));
+		reg = cursor_uleb(&w->c);
+		push_register(w, reg, cursor_sleb(&w->c));
 		break;
 	case 0x96: /* nop */
 		break;
@@ -286,12 +287,12 @@ static void other(struct work *w, uint8_t op)
 
 static void operation(struct work *w)
 {
-	uint8_t op = cfi_u8(&w->c);
+	uint8_t op = cursor_u8(&w->c);
 
 	if (op >= 0x30 && op <= 0x4f)
 		push(w, op - 0x30u);
 	else if (op >= 0x70 && op <= 0x8f)
-		push_register(w, op - 0x70u, cfi_sleb(&w->c));
+		push_register(w, op - 0x70u, cursor_sleb(&w->c));
 	else if (op == 0x03 || (op >= 0x08 && op <= 0x11))
 		constant(w, op);
 	else if (op == 0x19 || op == 0x1f || op == 0x20 || op == 0x23)

@@ -61,13 +61,13 @@ bool unwind_index_frames(struct cfi_section *ret, const unsigned char *index, ui
 			 const struct cfi_source *source)
 {
 	struct cfi_bases bases = {index, address, address, 0, source->wide};
-	struct cfi_cursor c = {index, index + size, source->swap, false};
+	struct byte_cursor c = {index, index + size, source->swap, false};
 	uint8_t encoding;
 
-	if (cfi_u8(&c) != 1)
+	if (cursor_u8(&c) != 1)
 		return false;
-	encoding = cfi_u8(&c);
-	cfi_take(&c, 2);
+	encoding = cursor_u8(&c);
+	cursor_take(&c, 2);
 	ret->kind = CFI_EH_FRAME;
 	return !c.bad && cfi_pointer(&c, encoding, &bases, &ret->address);
 }

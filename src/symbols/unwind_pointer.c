@@ -8,33 +8,33 @@
 
 #define INDIRECT 0x80
 
-bool cfi_value(struct cfi_cursor *c, uint8_t format, bool wide, uint64_t *ret)
+bool cfi_value(struct byte_cursor *c, uint8_t format, bool wide, uint64_t *ret)
 {
 	switch (format) {
 	case 0x00:
-		*ret = wide ? cfi_u64(c) : cfi_u32(c);
+		*ret = wide ? cursor_u64(c) : cursor_u32(c);
 		break;
 	case 0x01:
-		*ret = cfi_uleb(c);
+		*ret = cursor_uleb(c);
 		break;
 	case 0x02:
-		*ret = cfi_u16(c);
+		*ret = cursor_u16(c);
 		break;
 	case 0x03:
-		*ret = cfi_u32(c);
+		*ret = cursor_u32(c);
 		break;
 	case 0x04:
 	case 0x0c:
-		*ret = cfi_u64(c);
+		*ret = cursor_u64(c);
 		break;
 	case 0x09:
-		*ret = (uint64_t)cfi_sleb(c);
+		*ret = (uint64_t)cursor_sleb(c);
 		break;
 	case 0x0a:
-		*ret = (uint64_t)(int64_t)(int16_t)cfi_u16(c);
+		*ret = (uint64_t)(int64_t)(int16_t)cursor_u16(c);
 		break;
 	case 0x0b:
-		*ret = (uint64_t)(int64_t)(int32_t)cfi_u32(c);
+		*ret = (uint64_t)(int64_t)(int32_t)cursor_u32(c);
 		break;
 	default:
 		return false;
@@ -42,7 +42,7 @@ bool cfi_value(struct cfi_cursor *c, uint8_t format, bool wide, uint64_t *ret)
 	return !c->bad;
 }
 
-bool cfi_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases *bases, uint64_t *ret)
+bool cfi_pointer(struct byte_cursor *c, uint8_t encoding, const struct cfi_bases *bases, uint64_t *ret)
 {
 	uint64_t value, here = bases->address + (uint64_t)(c->at - bases->data);
 
@@ -51,7 +51,7 @@ bool cfi_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases 
 	if (encoding == 0x50) { /* aligned */
 		uint64_t word = bases->wide ? 8 : 4;
 
-		cfi_take(c, (word - here % word) % word);
+		cursor_take(c, (word - here % word) % word);
 		return cfi_value(c, 0, bases->wide, ret);
 	}
 	if (!cfi_value(c, encoding & 15, bases->wide, &value))

@@ -3,7 +3,7 @@
 #ifndef SYMBOLS_UNWIND_POINTER_H
 #define SYMBOLS_UNWIND_POINTER_H
 
-#include "unwind_read.h"
+#include "base/byte_cursor.h"
 
 #define CFI_OMIT 0xff
 
@@ -14,8 +14,8 @@ struct cfi_bases {
 };
 
 /* cfi_pointer() - by its encoding, one byte. False: there is none, or it cannot be known here. */
-bool cfi_pointer(struct cfi_cursor *c, uint8_t encoding, const struct cfi_bases *bases, uint64_t *ret);
+bool cfi_pointer(struct byte_cursor *c, uint8_t encoding, const struct cfi_bases *bases, uint64_t *ret);
 /* cfi_value() - the number alone, by the lower bits of the encoding. */
-bool cfi_value(struct cfi_cursor *c, uint8_t format, bool wide, uint64_t *ret);
+bool cfi_value(struct byte_cursor *c, uint8_t format, bool wide, uint64_t *ret);
 
 #endif

@@ -16,7 +16,7 @@
 struct work {
 	struct unwind_table *table;
 	const struct cfi_cie *cie;
-	struct cfi_cursor c;
+	struct byte_cursor c;
 	struct cfi_state now;
 	struct cfi_state aside[ASIDE_MAX];
 	unsigned aside_count;
@@ -81,8 +81,8 @@ static void set_cfa(struct work *w, uint64_t reg, int32_t value)
 
 static int32_t expression(struct work *w)
 {
-	uint64_t size = cfi_uleb(&w->c);
-	const unsigned char *code = cfi_take(&w->c, size);
+	uint64_t size = cursor_uleb(&w->c);
+	const unsigned char *code = cursor_take(&w->c, size);
 	int32_t number = 0;
 	int r;
 
@@ -98,7 +98,7 @@ static int32_t expression(struct work *w)
 
 static void set_expression(struct work *w, enum unwind_how how)
 {
-	uint64_t reg = cfi_uleb(&w->c);
+	uint64_t reg = cursor_uleb(&w->c);
 
 	set(w, reg, how, expression(w));
 }
@@ -133,14 +133,14 @@ static bool cfa_instruction(struct work *w, uint8_t op)
 
 	switch (op) {
 	case 0x0c: /* def_cfa */
-		reg = cfi_uleb(&w->c);
-		set_cfa(w, reg, narrow(w, positive(cfi_uleb(&w->c))));
+		reg = cursor_uleb(&w->c);
+		set_cfa(w, reg, narrow(w, positive(cursor_uleb(&w->c))));
 		return true;
 	case 0x0d: /* def_cfa_register */
-		set_cfa(w, cfi_uleb(&w->c), w->now.cfa_value);
+		set_cfa(w, cursor_uleb(&w->c), w->now.cfa_value);
 		return true;
 	case 0x0e: /* def_cfa_offset */
-		cfa_offset(w, narrow(w, positive(cfi_uleb(&w->c))));
+		cfa_offset(w, narrow(w, positive(cursor_uleb(&w->c))));
 		return true;
 	case 0x0f: /* def_cfa_expression */
 		w->now.cfa_value = expression(w);
@@ -148,11 +148,11 @@ static bool cfa_instruction(struct work *w, uint8_t op)
 		w->now.cfa_reg = 0;
 		return true;
 	case 0x12: /* def_cfa_sf */
-		reg = cfi_uleb(&w->c);
-		set_cfa(w, reg, scaled(w, cfi_sleb(&w->c)));
+		reg = cursor_uleb(&w->c);
+		set_cfa(w, reg, scaled(w, cursor_sleb(&w->c)));
 		return true;
 	case 0x13: /* def_cfa_offset_sf */
-		cfa_offset(w, scaled(w, cfi_sleb(&w->c)));
+		cfa_offset(w, scaled(w, cursor_sleb(&w->c)));
 		return true;
 	default:
 		return false;
@@ -165,21 +165,21 @@ static bool register_instruction(struct work *w, uint8_t op)
 
 	switch (op) {
 	case 0x05: /* offset_extended */
-		reg = cfi_uleb(&w->c);
-		set(w, reg, UNWIND_AT_OFFSET, scaled(w, positive(cfi_uleb(&w->c))));
+		reg = cursor_uleb(&w->c);
+		set(w, reg, UNWIND_AT_OFFSET, scaled(w, positive(cursor_uleb(&w->c))));
 		return true;
 	case 0x06: /* restore_extended */
-		restore(w, cfi_uleb(&w->c));
+		restore(w, cursor_uleb(&w->c));
 		return true;
 	case 0x07:
-		set(w, cfi_uleb(&w->c), UNWIND_UNDEFINED, 0);
+		set(w, cursor_uleb(&w->c), UNWIND_UNDEFINED, 0);
 		return true;
 	case 0x08:
-		set(w, cfi_uleb(&w->c), UNWIND_SAME, 0);
+		set(w, cursor_uleb(&w->c), UNWIND_SAME, 0);
 		return true;
 	case 0x09: /* register: the one is in the other; in one that is not known here, it is lost */
-		reg = cfi_uleb(&w->c);
-		other = cfi_uleb(&w->c);
+		reg = cursor_uleb(&w->c);
+		other = cursor_uleb(&w->c);
 		if (other < UNWIND_REGISTERS)
 			set(w, reg, UNWIND_IN_REGISTER, (int32_t)other);
 		else
@@ -189,23 +189,23 @@ static bool register_instruction(struct work *w, uint8_t op)
 		set_expression(w, UNWIND_AT_EXPRESSION);
 		return true;
 	case 0x11: /* offset_extended_sf */
-		reg = cfi_uleb(&w->c);
-		set(w, reg, UNWIND_AT_OFFSET, scaled(w, cfi_sleb(&w->c)));
+		reg = cursor_uleb(&w->c);
+		set(w, reg, UNWIND_AT_OFFSET, scaled(w, cursor_sleb(&w->c)));
 		return true;
 	case 0x14: /* val_offset */
-		reg = cfi_uleb(&w->c);
-		set(w, reg, UNWIND_OFFSET, scaled(w, positive(cfi_uleb(&w->c))));
+		reg = cursor_uleb(&w->c);
+		set(w, reg, UNWIND_OFFSET, scaled(w, positive(cursor_uleb(&w->c))));
 		return true;
 	case 0x15: /* val_offset_sf */
-		reg = cfi_uleb(&w->c);
-		set(w, reg, UNWIND_OFFSET, scaled(w, cfi_sleb(&w->c)));
+		reg = cursor_uleb(&w->c);
+		set(w, reg, UNWIND_OFFSET, scaled(w, cursor_sleb(&w->c)));
 		return true;
 	case 0x16:
 		set_expression(w, UNWIND_EXPRESSION);
 		return true;
 	case 0x2f: /* GNU_negative_offset_extended */
-		reg = cfi_uleb(&w->c);
-		set(w, reg, UNWIND_AT_OFFSET, scaled(w, -positive(cfi_uleb(&w->c))));
+		reg = cursor_uleb(&w->c);
+		set(w, reg, UNWIND_AT_OFFSET, scaled(w, -positive(cursor_uleb(&w->c))));
 		return true;
 	default:
 		return false;
@@ -216,7 +216,7 @@ static bool register_instruction(struct work *w, uint8_t op)
 static void instruction(struct work *w, uint8_t op)
 {
 	if (op >> 6 == 2) { /* offset */
-		set(w, op & 63, UNWIND_AT_OFFSET, scaled(w, positive(cfi_uleb(&w->c))));
+		set(w, op & 63, UNWIND_AT_OFFSET, scaled(w, positive(cursor_uleb(&w->c))));
 	} else if (op >> 6 == 3) {
 		restore(w, op & 63);
 	} else if (op == 0x0a) {
@@ -224,7 +224,7 @@ static void instruction(struct work *w, uint8_t op)
 	} else if (op == 0x0b) {
 		take_back(w);
 	} else if (op == 0x2e) { /* GNU_args_size: of calls that throw */
-		cfi_uleb(&w->c);
+		cursor_uleb(&w->c);
 	} else if (op != 0 && op != 0x2d && !cfa_instruction(w, op) && !register_instruction(w, op)) {
 		/* 0x2d: return addresses are signed from here on, or no longer; that is found out by looking at them */
 		fail(w, -EINVAL);
@@ -246,16 +246,16 @@ static bool moves(struct work *w, const struct cfi_bases *bases, uint8_t op, uin
 			fail(w, -EINVAL);
 		return true;
 	case 0x02:
-		units = cfi_u8(&w->c);
+		units = cursor_u8(&w->c);
 		break;
 	case 0x03:
-		units = cfi_u16(&w->c);
+		units = cursor_u16(&w->c);
 		break;
 	case 0x04:
-		units = cfi_u32(&w->c);
+		units = cursor_u32(&w->c);
 		break;
 	case 0x1d: /* MIPS_advance_loc8 */
-		units = cfi_u64(&w->c);
+		units = cursor_u64(&w->c);
 		break;
 	default:
 		if (op >> 6 != 1)
@@ -303,7 +303,7 @@ static uint32_t rule_of(struct work *w)
 }
 
 /* States that were put aside are written before they are read: there are too many to be set for each function. */
-static void begin(struct work *w, struct unwind_table *table, const struct cfi_cie *cie, struct cfi_cursor program)
+static void begin(struct work *w, struct unwind_table *table, const struct cfi_cie *cie, struct byte_cursor program)
 {
 	w->table = table;
 	w->cie = cie;
@@ -319,7 +319,7 @@ int cfi_initial(struct cfi_cie *cie, struct unwind_table *table)
 	begin(&w, table, cie, cie->program);
 	memset(&w.now, 0, sizeof(w.now));
 	while (!w.error && w.c.at < w.c.end) {
-		uint8_t op = cfi_u8(&w.c);
+		uint8_t op = cursor_u8(&w.c);
 
 		if (op >> 6 == 1 || (op >= 1 && op <= 4)) /* a CIE is of no place */
 			return -EINVAL;
@@ -342,7 +342,7 @@ static int put_row(struct work *w, const struct cfi_run *run, uint64_t place)
 	return w->error;
 }
 
-int cfi_run(const struct cfi_run *run, struct cfi_cursor program)
+int cfi_run(const struct cfi_run *run, struct byte_cursor program)
 {
 	uint64_t place = run->origin;
 	struct work w;
@@ -352,7 +352,7 @@ int cfi_run(const struct cfi_run *run, struct cfi_cursor program)
 	w.now = run->cie->state;
 	while (!w.error && w.c.at < w.c.end && place < run->end) {
 		uint64_t next = place;
-		uint8_t op = cfi_u8(&w.c);
+		uint8_t op = cursor_u8(&w.c);
 
 		if (!moves(&w, run->bases, op, &next)) {
 			instruction(&w, op);

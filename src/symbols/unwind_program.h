@@ -19,7 +19,7 @@ struct cfi_state {
 struct cfi_cie {
 	uint64_t code_align;
 	int64_t data_align;
-	struct cfi_cursor program;
+	struct byte_cursor program;
 	struct cfi_state state; /* after its program */
 	uint8_t ra, encoding, address_size;
 	bool augmented, signal, usable;
@@ -37,6 +37,6 @@ struct cfi_run {
 /* cfi_initial() - runs the program of a CIE, into its state. Return: 0, -EINVAL, -ENOMEM, -EFBIG. */
 int cfi_initial(struct cfi_cie *cie, struct unwind_table *table);
 /* cfi_run() - adds the rows of a function. Return: as above. */
-int cfi_run(const struct cfi_run *run, struct cfi_cursor program);
+int cfi_run(const struct cfi_run *run, struct byte_cursor program);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/plug.h"
+#include "base/sorted.h"
 
 #include <perfev/unwind.h>
 
@@ -317,16 +318,8 @@ static bool take_context(const struct perfev_own_tables *self, struct unwind_sta
 
 static const struct code *find_code(const struct perfev_own_tables *self, uint64_t pc)
 {
-	size_t low = 0, high = self->count;
+	size_t low = sorted_before(self->codes, self->count, end, pc);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (self->codes[middle].end <= pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < self->count && self->codes[low].start <= pc ? &self->codes[low] : NULL;
 }
 

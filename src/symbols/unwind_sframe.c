@@ -99,26 +99,26 @@ void sframe_function(const struct sframe *sframe, uint32_t index, struct sframe_
 	uint32_t size = function_size(sframe->version), offset;
 	const unsigned char *at = sframe->functions + (uint64_t)index * size;
 	uint64_t base = sframe->address + (sframe->flags & STARTS_RELATIVE ? (uint64_t)(at - sframe->data) : 0);
-	struct cfi_cursor c = {at, at + size, sframe->swap, false};
+	struct byte_cursor c = {at, at + size, sframe->swap, false};
 
 	*ret = (struct sframe_function){.repeat = REPEAT_V1};
-	ret->start = base + (sframe->version == 3 ? cfi_u64(&c) : (uint64_t)(int64_t)(int32_t)cfi_u32(&c));
-	ret->size = cfi_u32(&c);
-	offset = cfi_u32(&c);
+	ret->start = base + (sframe->version == 3 ? cursor_u64(&c) : (uint64_t)(int64_t)(int32_t)cursor_u32(&c));
+	ret->size = cursor_u32(&c);
+	offset = cursor_u32(&c);
 	if (offset > sframe->rows_size)
 		return;
-	ret->rows = (struct cfi_cursor){sframe->rows + offset, sframe->rows + sframe->rows_size, sframe->swap, false};
+	ret->rows = (struct byte_cursor){sframe->rows + offset, sframe->rows + sframe->rows_size, sframe->swap, false};
 	if (sframe->version == 3) {
-		ret->count = cfi_u16(&ret->rows);
+		ret->count = cursor_u16(&ret->rows);
 		c = ret->rows;
 	} else {
-		ret->count = cfi_u32(&c);
+		ret->count = cursor_u32(&c);
 	}
-	ret->info = cfi_u8(&c);
+	ret->info = cursor_u8(&c);
 	if (sframe->version == 3)
-		ret->info2 = cfi_u8(&c);
+		ret->info2 = cursor_u8(&c);
 	if (sframe->version > 1)
-		ret->repeat = cfi_u8(&c);
+		ret->repeat = cursor_u8(&c);
 	if (sframe->version == 3)
 		ret->rows = c;
 	ret->described = !c.bad;
@@ -130,7 +130,7 @@ struct work {
 	struct sframe *sframe;
 	const struct sframe_function *function;
 	struct unwind_table *table;
-	struct cfi_cursor c;
+	struct byte_cursor c;
 	struct unwind_rule rule;
 	struct unwind_save fp; /* how is UNWIND_SAME: it was not saved */
 	int32_t words[WORDS_MAX];
@@ -298,13 +298,13 @@ static uint32_t rule_of_row(struct work *w, bool by_sp)
 
 /* ---- rows ---------------------------------------------------------------------------------------------------------- */
 
-static uint32_t take_word(struct cfi_cursor *c, unsigned kind, bool with_sign)
+static uint32_t take_word(struct byte_cursor *c, unsigned kind, bool with_sign)
 {
 	uint32_t value;
 
 	if (kind == 2)
-		return cfi_u32(c);
-	value = kind == 1 ? cfi_u16(c) : cfi_u8(c);
+		return cursor_u32(c);
+	value = kind == 1 ? cursor_u16(c) : cursor_u8(c);
 	if (!with_sign)
 		return value;
 	return (uint32_t)(kind == 1 ? (int32_t)(int16_t)(uint16_t)value : (int32_t)(int8_t)(uint8_t)value);
@@ -321,10 +321,10 @@ static bool next_row(struct work *w, uint32_t *offset, uint32_t *rule)
 	if (w->error || w->read == w->function->count)
 		return false;
 	*offset = take_word(&w->c, w->function->info & 15, false);
-	info = cfi_u8(&w->c);
+	info = cursor_u8(&w->c);
 	w->count = info >> 1 & 15;
 	for (i = 0; i < w->count; i++) {
-		struct cfi_cursor again = w->c;
+		struct byte_cursor again = w->c;
 
 		w->controls[i] = take_word(&again, info >> 5 & 3, false);
 		w->words[i] = (int32_t)take_word(&w->c, info >> 5 & 3, true);

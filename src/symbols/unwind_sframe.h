@@ -3,8 +3,9 @@
 #ifndef SYMBOLS_UNWIND_SFRAME_H
 #define SYMBOLS_UNWIND_SFRAME_H
 
-#include "unwind_read.h"
 #include "unwind_table.h"
+
+#include "base/byte_cursor.h"
 
 struct sframe {
 	const unsigned char *data; /* of the section */
@@ -22,7 +23,7 @@ struct sframe {
 
 struct sframe_function {
 	uint64_t start, size;
-	struct cfi_cursor rows;
+	struct byte_cursor rows;
 	uint32_t count; /* of rows */
 	uint8_t info, info2, repeat;
 	bool described; /* else its rows cannot be read */

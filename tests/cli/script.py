@@ -6,8 +6,8 @@ import os
 import pathlib
 import re
 
-from cli import (BURN, PERFEV, Folder, Skip, expect, expect_code, expect_in, need_command, need_root, perfev, run,
-                 stats)
+from cli import (BURN, ENV, PERFEV, Folder, Skip, as_nobody, expect, expect_code, expect_in, need_command, need_root,
+                 perfev, run, stats)
 
 # Recordings of others whose text is not the same yet, and why.
 NOT_YET = {
@@ -157,6 +157,28 @@ def test_text_of_recordings_of_others():
                    f"{name}: {len(done.out.splitlines())} lines, perf {facts['script_lines']}: {done.out[:200]}")
             same += 1
     expect(same > 25, f"{same} recordings")
+
+
+def test_branches_of_recordings_of_others():
+    """Each way to print branches, of kernel code, of files and of code that was made at run time; also where there are none."""
+    need_command("perf")
+    folder, truth = truths()
+    branches = 0
+    with Folder() as home:
+        home.path.chmod(0o755)
+        for name, facts in truth.items():
+            if facts.get("perf_exit") is None or facts["perf_exit"]["S"] or "branch" not in name:
+                continue
+            for fields in ("ip,brstack", "ip,brstacksym", "ip,brstackoff", "comm,ip,dso,brstackoff"):
+                words = ["script", "-i", folder / name, "--symfs", home.path, "-F", fields]
+                theirs = as_nobody("perf", *words, env=dict(ENV, HOME=str(home.path)), cwd="/")
+                expect_code(theirs, 0)
+                ours = perfev(*words)
+                expect(ours.raw == theirs.raw, f"{name} -F {fields}: {ours.err} {ours.out[:200]} {theirs.out[:200]}")
+                branches += theirs.out.count("/P/-/-/")
+        done = perfev("script", "-i", folder / "quipper/perf.data.singleprocess-3.4", "--symfs", home.path, "-F", "ip,brstackoff")
+        expect_code(done, 0)
+    expect(branches > 1000, f"{branches} branches")
 
 
 def test_swapped_twins():

@@ -158,6 +158,15 @@ def test_same_path_in_a_container():
         shutil.copy(inner, copy)
         found = names(folder / "a.data", env=dict(ENV, HOME=str(folder / "home")))
         expect({"spin_here", "spin_in_container"} <= found, f"{found}")
+        # a file without a build-id: that of the other is not taken for it
+        expect_code(run("objcopy", "--remove-section=.note.gnu.build-id", inner), 0)
+        record(folder / "b.data", "--", "sh", "-c", both)
+        expect(kinds_of_mappings(folder / "b.data", path), [True, False])
+        text = perfev("report", "-i", folder / "b.data").out
+        functions = {f["symbol"]: f["self"] for f in perfev("report", "--json", "-i", folder / "b.data").json()["functions"]}
+        total = sum(functions.values())
+        expect(total * 0.2 < functions["spin_here"] < total * 0.8, f"{functions}")
+        expect_in("not the one that was mapped", text)
         if shutil.which("perf"):
             theirs = run("perf", "script", "--show-mmap-events", "-F", "comm,ip", "-i", folder / "a.data").out
             mapped = [line for line in theirs.splitlines() if str(path) in line and "MMAP2" in line]

@@ -4,6 +4,7 @@
 #include "fuzz.h"
 
 #include "symbols/dwarf.h"
+#include "symbols/dwarf_line.h"
 
 static void look_at(struct dwarf *dwarf, uint64_t address)
 {

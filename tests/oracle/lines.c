@@ -4,6 +4,7 @@
  * function and a line for each level, innermost first. Files that belong to it are looked for as in a
  * recording, below SYMFS.
  */
+#include "symbols/dwarf_line.h"
 #include "symbols/module.h"
 
 #include <inttypes.h>

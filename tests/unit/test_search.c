@@ -5,6 +5,7 @@
 #include "left.h"
 #include "test.h"
 
+#include "symbols/dwarf_line.h"
 #include "symbols/link.h"
 #include "symbols/mini.h"
 #include "symbols/module.h"

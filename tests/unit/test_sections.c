@@ -57,8 +57,12 @@ static const struct {
 	{PERFEV_FEATURE_E_MACHINE, "4:62 4:0", "0 machine=62 0 flags=0"},
 	{PERFEV_FEATURE_CLN_SIZE, "4:64", "0 bytes=64"},
 	{PERFEV_FEATURE_SIMPLEPERF_META_INFO, "t4:key t6:value t2:a t2:b", "1 key=key 1 value=value 1 key=a 1 value=b"},
-	{PERFEV_FEATURE_SIMPLEPERF_FILE2, "4:4 t4:file 4:2 t2:ab", "1 file=[4] 1 file=[2]"},
-	{PERFEV_FEATURE_SIMPLEPERF_FILE, "4:22 t4:/a/b 1:0 4:2 8:4096 4:0 t1:x", "1 path=/a/b 1 type=2 1 min_vaddr=4096 1 symbols=0 1 bytes=[1]"},
+	{PERFEV_FEATURE_SIMPLEPERF_FILE2,
+	 "4:19 1:10 1:2 t2:/a 1:16 1:2 1:24 1:7 1:34 1:5 1:8 1:3 1:26 1:1 t1:f 1:50 1:2 1:8 1:9 4:4 1:10 1:2 t2:/b",
+	 "1 path=/a 1 type=2 1 min_vaddr=7 1 offset_of_address=9 1 symbols=1 2 address=3 2 size=0 2 name=f 1 path=/b 1 type=0 "
+	 "1 min_vaddr=0 1 offset_of_address=18446744073709551615 1 symbols=0"},
+	{PERFEV_FEATURE_SIMPLEPERF_FILE, "4:44 t4:/a/b 1:0 4:2 8:4096 4:1 8:5 4:6 t2:fn 1:0 8:7",
+	 "1 path=/a/b 1 type=2 1 min_vaddr=4096 1 offset_of_address=7 1 symbols=1 2 address=5 2 size=6 2 name=fn"},
 	{PERFEV_FEATURE_BRANCH_STACK, "", ""},
 	{200, "t5:bytes", "0 bytes=[5]"},
 };

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of call frame information. */
-#ifndef SYMBOLS_UNWIND_READ_H
-#define SYMBOLS_UNWIND_READ_H
+/* Foreign bytes that are read one after the other. */
+#ifndef BASE_BYTE_CURSOR_H
+#define BASE_BYTE_CURSOR_H
 
-#include "base/load.h"
+#include "load.h"
+
+#include <stddef.h>
 
 /* Bytes that are read one after the other; reading beyond them gives zeros, and sets bad. */
-struct cfi_cursor {
+struct byte_cursor {
 	const unsigned char *at, *end;
 	bool swap, bad;
 };
 
-static inline const unsigned char *cfi_take(struct cfi_cursor *c, uint64_t size)
+static inline const unsigned char *cursor_take(struct byte_cursor *c, uint64_t size)
 {
 	const unsigned char *at = c->at;
 
@@ -24,43 +26,43 @@ static inline const unsigned char *cfi_take(struct cfi_cursor *c, uint64_t size)
 	return at;
 }
 
-static inline uint8_t cfi_u8(struct cfi_cursor *c)
+static inline uint8_t cursor_u8(struct byte_cursor *c)
 {
-	const unsigned char *at = cfi_take(c, 1);
+	const unsigned char *at = cursor_take(c, 1);
 
 	return at ? *at : 0;
 }
 
-static inline uint16_t cfi_u16(struct cfi_cursor *c)
+static inline uint16_t cursor_u16(struct byte_cursor *c)
 {
-	const unsigned char *at = cfi_take(c, 2);
+	const unsigned char *at = cursor_take(c, 2);
 
 	return at ? load_u16(at, c->swap) : 0;
 }
 
-static inline uint32_t cfi_u32(struct cfi_cursor *c)
+static inline uint32_t cursor_u32(struct byte_cursor *c)
 {
-	const unsigned char *at = cfi_take(c, 4);
+	const unsigned char *at = cursor_take(c, 4);
 
 	return at ? load_u32(at, c->swap) : 0;
 }
 
-static inline uint64_t cfi_u64(struct cfi_cursor *c)
+static inline uint64_t cursor_u64(struct byte_cursor *c)
 {
-	const unsigned char *at = cfi_take(c, 8);
+	const unsigned char *at = cursor_take(c, 8);
 
 	return at ? load_u64(at, c->swap) : 0;
 }
 
 /* A number of groups of seven bits; those above 64 bits are lost. */
-static inline uint64_t cfi_uleb(struct cfi_cursor *c)
+static inline uint64_t cursor_uleb(struct byte_cursor *c)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
 	uint8_t byte;
 
 	do {
-		byte = cfi_u8(c);
+		byte = cursor_u8(c);
 		if (shift < 64)
 			value |= (uint64_t)(byte & 0x7f) << shift;
 		shift += shift < 64 ? 7 : 0;
@@ -68,14 +70,14 @@ static inline uint64_t cfi_uleb(struct cfi_cursor *c)
 	return value;
 }
 
-static inline int64_t cfi_sleb(struct cfi_cursor *c)
+static inline int64_t cursor_sleb(struct byte_cursor *c)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
 	uint8_t byte;
 
 	do {
-		byte = cfi_u8(c);
+		byte = cursor_u8(c);
 		if (shift < 64) {
 			value |= (uint64_t)(byte & 0x7f) << shift;
 			shift += 7;

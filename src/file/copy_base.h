@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#ifndef FILE_COPY_H
-#define FILE_COPY_H
+/* A copy of a recording that is being made, and numbers in its byte order. */
+#ifndef FILE_COPY_BASE_H
+#define FILE_COPY_BASE_H
 
 #include "output.h"
 
@@ -31,13 +32,8 @@ struct copy {
 	struct buffer traces; /* of each AUXTRACE record: where it is in the copy, and its size */
 };
 
-/* copy.c: a number in the byte order of the copy */
+/* A number in the byte order of the copy. Return: 0, -ENOMEM. */
 void copy_put(const struct copy *c, unsigned char *to, uint64_t value, unsigned width);
 int copy_append(const struct copy *c, struct buffer *to, uint64_t value, unsigned width);
-
-/* copy_sections.c: what a record tells; a payload has ended; the table of sections, and them */
-int copy_learn(struct copy *c, const struct perfev_record *record);
-void copy_note_payload(struct copy *c);
-int copy_sections(struct copy *c, struct buffer *tail);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the decoders of ways share: the branches that were found and not handed out yet, and who runs. */
-#ifndef SYMBOLS_FLOW_H
-#define SYMBOLS_FLOW_H
+#ifndef SYMBOLS_FLOW_BASE_H
+#define SYMBOLS_FLOW_BASE_H
 
 #include "flow_ipt.h"
 
@@ -25,8 +25,6 @@ struct flow_kind {
 	int (*begin)(struct perfev_flow *flow, struct perfev_error *err);
 	void (*step)(struct perfev_flow *flow); /* puts branches, or ends */
 };
-
-extern const struct flow_kind flow_pt, flow_etm;
 
 struct perfev_flow {
 	const struct flow_kind *kind;

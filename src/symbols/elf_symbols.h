@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* What of an ELF file's symbols is a name of a place. */
+#ifndef SYMBOLS_ELF_SYMBOLS_H
+#define SYMBOLS_ELF_SYMBOLS_H
+
+#include "elf.h"
+#include "table.h"
+
+/* elf_symbols_read() - those of the section @table. elf_stubs_read() - stubs of the linkage table. Names live as long as the
+ * file is open. Return: 0, -ENOMEM. */
+int elf_symbols_read(struct table *to, const struct elf *elf, const struct elf_section *table);
+int elf_stubs_read(struct table *to, const struct elf *elf);
+
+#endif
