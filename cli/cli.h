@@ -238,12 +238,17 @@ struct replay_opts {
 struct replay {
 	struct perfev_reader *reader;
 	struct perfev_symbols *symbols; /* when a sample is told: what was mapped then */
+	/* set by the user before replay_open(), if stacks are wanted: with the symbols they are made */
+	struct perfev_stacks_opts *stacks_opts;
+	struct perfev_stacks *stacks; /* for whoever is told the samples, to push them */
 	struct perfev_unwinder *unwinder; /* made for the first sample that needs it */
 	struct perfev_unwound unwound;	  /* of the last sample that was unwound */
+	struct perfev_unwinder_info unwinding; /* of all samples, when replay_run() is done */
 	struct perfev_order *order;
 	struct perfev_deferred *deferred;
 	struct replay_opts how;
 	bool kernel_mapped; /* the recording says where the kernel was */
+	uint64_t released;  /* up to where the recording was given back */
 	/* set by the user before replay_run(): is told every sample; < 0 ends it */
 	int (*sample)(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
 		      struct perfev_error *err);
@@ -332,6 +337,7 @@ struct load_opts {
 	const char *path, *symfs, *kallsyms;
 	const struct filter *filter;
 	bool no_inline, debuginfod;
+	uint32_t jobs; /* 0: one for each CPU */
 };
 
 /* Returns 0, or an exit code after it said why. */

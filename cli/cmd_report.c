@@ -3,18 +3,20 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DEFAULT_LIMIT 40
+#define JOBS_MAX      256
 
 struct options {
 	struct load_opts load;
 	struct filter filter;
 	bool tree, no_children, json, folded;
 	const char *html, *output;
-	uint64_t limit;
+	uint64_t limit, jobs;
 };
 
 static int write_file(void *context, const void *data, size_t size)
@@ -221,7 +223,7 @@ int cmd_report(int argc, char **argv)
 		{0, "pprof", "FILE", "", OPTION_LATER_TEXT, NULL},
 		{0, "speedscope", "FILE", "", OPTION_LATER_TEXT, NULL},
 		{0, "firefox", "FILE", "", OPTION_LATER_TEXT, NULL},
-		{0, "jobs", "N", "", OPTION_LATER_TEXT, NULL},
+		{0, "jobs", "N", "threads that work on stacks and names (default one for each CPU)", OPTION_COUNT, &o.jobs},
 		{0, "no-inline", NULL, "functions that were inlined count for those around them", OPTION_FLAG, &o.load.no_inline},
 	};
 	struct command_line line = {
@@ -240,6 +242,9 @@ int cmd_report(int argc, char **argv)
 				line.argv[0]);
 	if (r < 0 && (o.json + o.folded + (o.html != NULL)) > 1)
 		r = usage_error("report", "--json, --folded and --html exclude each other");
+	if (r < 0 && o.jobs > JOBS_MAX)
+		r = usage_error("report", "--jobs takes 1 to %d, and %" PRIu64 " is more", JOBS_MAX, o.jobs);
+	o.load.jobs = (uint32_t)o.jobs;
 	if (r < 0)
 		r = check(&o);
 	if (r < 0)

@@ -146,19 +146,17 @@ static void put_events(FILE *out, const struct perfev_profile *profile)
 }
 
 /* Of recordings with registers and stacks: how many there are, by why they end. */
-static void put_stacks(FILE *out, const struct perfev_unwinder *unwinder)
+static void put_stacks(FILE *out, const struct perfev_unwinder_info *info)
 {
-	struct perfev_unwinder_info info;
 	unsigned i;
 
-	if (!unwinder)
+	if (!info->stacks)
 		return;
-	perfev_unwinder_describe(unwinder, &info);
-	fprintf(out, ",\"stacks\":{\"count\":%" PRIu64 ",\"frames\":%" PRIu64 ",\"guessed\":%" PRIu64, info.stacks, info.frames,
-		info.guessed);
+	fprintf(out, ",\"stacks\":{\"count\":%" PRIu64 ",\"frames\":%" PRIu64 ",\"guessed\":%" PRIu64, info->stacks,
+		info->frames, info->guessed);
 	for (i = 0; i < PERFEV_UNWOUND_COUNT_; i++)
-		if (info.ends[i])
-			fprintf(out, ",\"%s\":%" PRIu64, perfev_unwound_end_name((enum perfev_unwound_end)i), info.ends[i]);
+		if (info->ends[i])
+			fprintf(out, ",\"%s\":%" PRIu64, perfev_unwound_end_name((enum perfev_unwound_end)i), info->ends[i]);
 	fputc('}', out);
 }
 
@@ -179,7 +177,7 @@ void json_report(FILE *out, const struct loaded *loaded, const struct perfev_fun
 			functions[i].total);
 	}
 	fputc(']', out);
-	put_stacks(out, loaded->replay.unwinder);
+	put_stacks(out, &loaded->replay.unwinding);
 	fputs(",\"unresolved\":[", out);
 	for (i = 0; i < loaded->missing_count; i++) {
 		fprintf(out, "%s{\"module\":", i ? "," : "");

@@ -13,74 +13,79 @@
 
 #define DEPTH_MAX 65536
 
+/* What a frame of the symbols is in the profile. */
+struct known {
+	uint32_t number; /* of the profile + 1; 0: not met yet */
+	uint32_t module; /* + 1, of a place without a name; 0: it has one */
+};
+
+/* Two threads may be in it: one that reads, and one that takes stacks. */
 struct load {
 	struct loaded *out;
 	const struct load_opts *opts;
-	uint32_t *numbers; /* by frame key: profile frame + 1 */
-	size_t number_count;
+	int *events; /* by event of the file: of the profile, or -1: filtered out */
+	size_t event_count;
+	uint64_t all_samples;
+	/* of whoever takes stacks */
+	_Alignas(64) struct perfev_profile *profile;
+	const struct filter *filter;
+	struct known *known; /* by frame key */
+	size_t known_count;
 	uint64_t *missing; /* by module: samples without a name */
 	size_t missing_count;
 	uint32_t *stack;
-	size_t depth, room;
-	int *events; /* by event of the file: of the profile, or -1: filtered out */
-	size_t event_count;
+	size_t room;
 	const char *comm; /* the last one, and its frame */
 	uint32_t comm_frame;
+	uint64_t samples, first_time, last_time;
 };
 
 /* ---- frames -------------------------------------------------------------------------------------------- */
 
-static int push(struct load *l, uint32_t frame)
+static int new_frame(struct load *l, uint32_t key, struct known *known, struct perfev_error *err)
 {
-	uint32_t *stack;
-
-	if (l->depth == DEPTH_MAX)
-		return 0;
-	if (l->depth == l->room) {
-		size_t room = l->room ? l->room * 2 : 256;
-
-		stack = realloc(l->stack, room * sizeof(*stack));
-		if (!stack)
-			return -ENOMEM;
-		l->stack = stack;
-		l->room = room;
-	}
-	l->stack[l->depth++] = frame;
-	return 0;
-}
-
-static int number_of(struct load *l, const struct perfev_frame *frame, uint32_t *ret,
-		     struct perfev_error *err)
-{
-	/* nameless places are called by their place in the file, as perf calls them; where no file is, they are one */
-	bool nameless = frame->flags & PERFEV_FRAME_UNRESOLVED;
-	bool nowhere = nameless && !strcmp(frame->module, "[unknown]");
-	struct perfev_profile_frame p = {nowhere ? "[unknown]" : frame->symbol, frame->module,
-					 nowhere ? 0 : nameless ? frame->file_offset : frame->address,
-					 frame->flags & PERFEV_FRAME_KERNEL ? PERFEV_KIND_KERNEL
-					 : frame->flags & PERFEV_FRAME_INLINED ? PERFEV_KIND_INLINED
-									       : PERFEV_KIND_USER,
-					 0};
+	struct perfev_profile_frame p = {NULL, NULL, 0, PERFEV_KIND_USER, 0};
+	struct perfev_frame frame;
+	uint32_t number;
 	int r;
 
-	if (frame->key >= l->number_count) {
-		size_t count = frame->key + 1024;
-		uint32_t *numbers = realloc(l->numbers, count * sizeof(*numbers));
+	perfev_symbols_frame(l->out->replay.symbols, key, &frame);
+	/* nameless places are called by their place in the file, as perf calls them; where no file is, they are one */
+	p.symbol = frame.symbol;
+	p.module = frame.module;
+	p.address = frame.address;
+	if (frame.flags & PERFEV_FRAME_UNRESOLVED) {
+		p.address = frame.file_offset;
+		known->module = frame.module_id + 1;
+	}
+	if ((frame.flags & PERFEV_FRAME_UNRESOLVED) && !strcmp(frame.module, "[unknown]")) {
+		p.symbol = "[unknown]";
+		p.address = 0;
+	}
+	if (frame.flags & PERFEV_FRAME_KERNEL)
+		p.kind = PERFEV_KIND_KERNEL;
+	else if (frame.flags & PERFEV_FRAME_INLINED)
+		p.kind = PERFEV_KIND_INLINED;
+	r = perfev_profile_intern(l->profile, &number, &p, err);
+	known->number = number + 1;
+	return r;
+}
 
-		if (!numbers)
-			return -ENOMEM;
-		memset(numbers + l->number_count, 0, (count - l->number_count) * sizeof(*numbers));
-		l->numbers = numbers;
-		l->number_count = count;
+static const struct known *known_frame(struct load *l, uint32_t key, struct perfev_error *err)
+{
+	if (key >= l->known_count) {
+		size_t count = key + 1024 + l->known_count / 2;
+		struct known *known = realloc(l->known, count * sizeof(*known));
+
+		if (!known)
+			return NULL;
+		memset(known + l->known_count, 0, (count - l->known_count) * sizeof(*known));
+		l->known = known;
+		l->known_count = count;
 	}
-	if (!l->numbers[frame->key]) {
-		r = perfev_profile_intern(l->out->profile, ret, &p, err);
-		if (r < 0)
-			return r;
-		l->numbers[frame->key] = *ret + 1;
-	}
-	*ret = l->numbers[frame->key] - 1;
-	return 0;
+	if (!l->known[key].number && new_frame(l, key, &l->known[key], err) < 0)
+		return NULL;
+	return &l->known[key];
 }
 
 static int note_missing(struct load *l, uint32_t module)
@@ -99,113 +104,89 @@ static int note_missing(struct load *l, uint32_t module)
 	return 0;
 }
 
-static int push_place(struct load *l, const struct perfev_place *place, struct perfev_error *err)
+/* The frames of a stack, as the profile numbers them. */
+static int number_frames(struct load *l, const struct perfev_stack *stack, size_t *count, struct perfev_error *err)
 {
-	struct perfev_frame frames[64];
-	int n = perfev_symbols_find(l->out->replay.symbols, place, frames, 64, err), i;
+	size_t n = stack->count < DEPTH_MAX ? stack->count : DEPTH_MAX, i;
 
-	if (n < 0)
-		return n;
-	if (l->depth == 0 && (frames[0].flags & PERFEV_FRAME_UNRESOLVED) &&
-	    note_missing(l, frames[0].module_id) < 0)
-		return -ENOMEM;
+	if (n > l->room) {
+		uint32_t *more = realloc(l->stack, (n + 256) * sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		l->stack = more;
+		l->room = n + 256;
+	}
 	for (i = 0; i < n; i++) {
-		uint32_t number;
-		int r = number_of(l, &frames[i], &number, err);
+		const struct known *known = known_frame(l, stack->keys[i], err);
 
-		if (r == 0)
-			r = push(l, number);
-		if (r < 0)
-			return r;
+		if (!known || (i == 0 && known->module && note_missing(l, known->module - 1) < 0))
+			return -ENOMEM;
+		l->stack[i] = known->number - 1;
 	}
-	return 0;
-}
-
-static int push_chain(struct load *l, const struct perfev_sample *sample, struct perfev_place *place,
-		      struct perfev_error *err)
-{
-	struct perfev_callchain_entry entry;
-	struct perfev_callchain chain;
-	bool leaf = true;
-
-	perfev_callchain_begin(&chain, sample->callchain, sample->misc);
-	while (perfev_callchain_next(&chain, &entry) > 0) {
-		int r;
-
-		place->cpumode = replay_cpumode(entry.context);
-		if (!place->cpumode || !entry.ip)
-			continue;
-		if (leaf) { /* the sample's own address, which was pushed already */
-			leaf = false;
-			continue;
-		}
-		place->ip = entry.first ? entry.ip : entry.ip - 1;
-		r = push_place(l, place, err);
-		if (r < 0)
-			return r;
-	}
+	*count = n;
 	return 0;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
-static int comm_frame(struct load *l, const struct perfev_sample *sample, uint32_t *ret,
-		      const char **name, struct perfev_error *err)
+static int comm_frame(struct load *l, const char *comm, uint32_t *ret, struct perfev_error *err)
 {
 	struct perfev_profile_frame frame = {NULL, "", 0, PERFEV_KIND_COMM, 0};
 	int r;
 
-	*name = perfev_symbols_comm(l->out->replay.symbols, (int32_t)sample->pid, (int32_t)sample->tid);
-	if (*name == l->comm) {
+	if (comm == l->comm) {
 		*ret = l->comm_frame;
 		return 0;
 	}
-	frame.symbol = *name;
-	r = perfev_profile_intern(l->out->profile, ret, &frame, err);
-	l->comm = *name;
+	frame.symbol = comm;
+	r = perfev_profile_intern(l->profile, ret, &frame, err);
+	l->comm = comm;
 	l->comm_frame = *ret;
 	return r;
 }
 
-static void note_time(struct loaded *out, const struct perfev_sample *sample)
+static void note_time(struct load *l, const struct perfev_sample *sample)
 {
 	if (!(sample->present & PERF_SAMPLE_TIME))
 		return;
-	if (!out->first_time || sample->time < out->first_time)
-		out->first_time = sample->time;
-	if (sample->time > out->last_time)
-		out->last_time = sample->time;
+	if (!l->first_time || sample->time < l->first_time)
+		l->first_time = sample->time;
+	if (sample->time > l->last_time)
+		l->last_time = sample->time;
 }
 
-static int add_sample(struct load *l, const struct perfev_sample *sample, int event,
-		      const struct perf_event_attr *attr, struct perfev_error *err)
+static bool wanted(const void *load, const struct perfev_sample *sample)
 {
-	struct perfev_profile_stack stack = {NULL, 0, 1, (uint32_t)event, UINT32_MAX};
-	struct perfev_place place = {sample->ip, (int32_t)sample->pid,
-				     sample->misc & PERF_RECORD_MISC_CPUMODE_MASK};
-	const char *comm = "";
+	const struct load *l = load;
+
+	return filter_passes(l->opts->filter, sample);
+}
+
+static int take_stack(void *load, const struct perfev_stack *from, struct perfev_error *err)
+{
+	struct load *l = load;
+	const struct perfev_sample *sample = from->sample;
+	const struct perf_event_attr *attr = perfev_layout_attr(from->layout);
+	struct perfev_profile_stack stack = {NULL, 0, 1, (uint32_t)from->cookie, UINT32_MAX};
 	int r = 0;
 
+	if (!passes_text(&l->filter->comms, from->comm))
+		return 0;
 	if (sample->present & PERF_SAMPLE_TID)
-		r = comm_frame(l, sample, &stack.comm, &comm, err);
-	if (r < 0 || !passes_text(&l->opts->filter->comms, comm))
-		return r;
-	l->depth = 0;
-	if (sample->present & PERF_SAMPLE_IP)
-		r = push_place(l, &place, err);
-	if (r == 0 && (sample->present & PERF_SAMPLE_CALLCHAIN))
-		r = push_chain(l, sample, &place, err);
+		r = comm_frame(l, from->comm, &stack.comm, err);
+	if (r == 0)
+		r = number_frames(l, from, &stack.count, err);
 	if (r < 0)
 		return r;
 	stack.frames = l->stack;
-	stack.count = l->depth;
 	if (sample->present & PERF_SAMPLE_PERIOD)
 		stack.weight = sample->period;
 	else if (!attr->freq && attr->sample_period)
 		stack.weight = attr->sample_period;
-	note_time(l->out, sample);
-	l->out->samples++;
-	return perfev_profile_add(l->out->profile, &stack, err);
+	note_time(l, sample);
+	l->samples++;
+	return perfev_profile_add(l->profile, &stack, err);
 }
 
 /* Called when the first sample comes: in a stream events, and what they are called, come with the first
@@ -213,10 +194,12 @@ static int add_sample(struct load *l, const struct perfev_sample *sample, int ev
 static int add_events(struct load *l, struct perfev_error *err)
 {
 	size_t count = perfev_reader_event_count(l->out->replay.reader);
-	int *events;
+	int *events, r;
 
 	if (count == l->event_count)
 		return 0;
+	if (l->out->replay.stacks && (r = perfev_stacks_wait(l->out->replay.stacks, err)) < 0)
+		return r; /* the profile is used by whoever takes stacks */
 	events = realloc(l->events, count * sizeof(*events));
 	if (!events)
 		return -ENOMEM;
@@ -228,7 +211,7 @@ static int add_events(struct load *l, struct perfev_error *err)
 		events[l->event_count] = -1;
 		if (!passes_text(&l->opts->filter->events, info.name))
 			continue;
-		events[l->event_count] = perfev_profile_event(l->out->profile, info.name, err);
+		events[l->event_count] = perfev_profile_event(l->profile, info.name, err);
 		if (events[l->event_count] < 0)
 			return -ENOMEM;
 	}
@@ -240,25 +223,14 @@ static int take_sample(void *load, const struct perfev_record *record,
 {
 	struct load *l = load;
 	int event = perfev_reader_event(l->out->replay.reader, record), r;
-	struct perfev_sample sample;
 
-	l->out->all_samples++;
+	l->all_samples++;
 	r = add_events(l, err);
 	if (r < 0)
 		return r;
 	if (event < 0 || (size_t)event >= l->event_count || !layout || l->events[event] < 0)
 		return 0;
-	sample.pid = sample.tid = 0;
-	sample.ip = 0;
-	r = perfev_sample_decode(&sample, record, layout, err);
-	if (r < 0)
-		return r;
-	if (!filter_passes(l->opts->filter, &sample))
-		return 0;
-	r = replay_unwind(&l->out->replay, &sample, layout, err);
-	if (r < 0)
-		return r;
-	return add_sample(l, &sample, l->events[event], perfev_layout_attr(layout), err);
+	return perfev_stacks_push(l->out->replay.stacks, record, layout, (uint64_t)l->events[event], err);
 }
 
 static int more_first(const void *a_, const void *b_)
@@ -297,18 +269,29 @@ static int load_all(struct load *l, struct perfev_error *err)
 	struct replay *replay = &l->out->replay;
 	struct replay_opts opts = {.path = l->opts->path, .symfs = l->opts->symfs, .kallsyms = l->opts->kallsyms,
 				   .no_inline = l->opts->no_inline, .debuginfod = l->opts->debuginfod};
+	struct perfev_stacks_opts stacks = {.size = sizeof(stacks), .jobs = l->opts->jobs, .context = l, .wanted = wanted,
+					    .take = take_stack};
 	int r = replay_open(replay, &opts, err);
 
 	replay->sample = take_sample;
 	replay->context = l;
+	replay->stacks_opts = &stacks;
 	if (r == 0)
 		r = perfev_profile_new(&l->out->profile, err);
+	l->profile = l->out->profile;
+	l->filter = l->opts->filter;
 	if (r == 0)
 		r = replay_run(replay, err);
 	if (r == 0)
 		r = add_events(l, err);
 	if (r == 0)
 		r = list_missing(l);
+	l->out->samples = l->samples;
+	l->out->all_samples = l->all_samples;
+	l->out->first_time = l->first_time;
+	l->out->last_time = l->last_time;
+	perfev_stacks_free(replay->stacks); /* and its threads, which use the rest */
+	replay->stacks = NULL;
 	return r;
 }
 
@@ -335,7 +318,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts_)
 	} else {
 		report_error(&err);
 	}
-	free(l.numbers);
+	free(l.known);
 	free(l.missing);
 	free(l.stack);
 	free(l.events);

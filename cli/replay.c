@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define RELEASE_EVERY (UINT64_C(16) << 20) /* bytes of the recording */
+
 const char *replay_feature(const struct replay *replay, unsigned feature)
 {
 	struct perfev_reader_info info;
@@ -126,6 +128,13 @@ static const char *kernel_beside(const struct replay *replay, char *to, size_t s
 	return info.folder && access(to, R_OK) == 0 ? to : NULL;
 }
 
+static uint32_t arch_of(const struct replay *replay)
+{
+	const char *machine = replay_feature(replay, PERFEV_FEATURE_ARCH);
+
+	return machine ? (uint32_t)perfev_arch_of(machine, NULL) : 0;
+}
+
 /* What a stream says of its machine comes before the first mapping: only then symbols can be looked for. */
 int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
@@ -146,7 +155,10 @@ int replay_symbols(struct replay *replay, struct perfev_error *err)
 		return r;
 	feed_build_ids(replay);
 	replay_feed_recorded(replay);
-	return 0;
+	if (!replay->stacks_opts)
+		return 0;
+	replay->stacks_opts->arch = arch_of(replay);
+	return perfev_stacks_new(&replay->stacks, replay->symbols, replay->stacks_opts, err);
 }
 
 static bool says_of_machine(uint32_t type)
@@ -161,6 +173,7 @@ void replay_close(struct replay *replay)
 	perfev_order_free(replay->order);
 	perfev_deferred_free(replay->deferred);
 	perfev_unwinder_free(replay->unwinder);
+	perfev_stacks_free(replay->stacks);
 	perfev_symbols_free(replay->symbols);
 	perfev_reader_close(replay->reader);
 	memset(replay, 0, sizeof(*replay));
@@ -171,14 +184,12 @@ int replay_unwind(struct replay *replay, struct perfev_sample *sample, const str
 {
 	const struct perf_event_attr *attr = perfev_layout_attr(layout);
 	struct perfev_unwinder_opts opts = {.size = sizeof(opts)};
-	const char *machine;
 	int r;
 
 	if (!(sample->present & PERF_SAMPLE_STACK_USER) && !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK))
 		return 0;
 	if (!replay->unwinder) {
-		machine = replay_feature(replay, PERFEV_FEATURE_ARCH);
-		opts.arch = machine ? (uint32_t)perfev_arch_of(machine, NULL) : 0;
+		opts.arch = arch_of(replay);
 		r = perfev_unwinder_new(&replay->unwinder, replay->symbols, &opts, err);
 		if (r < 0)
 			return r;
@@ -214,11 +225,14 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 	if (r < 0 || !as_it_is)
 		return r;
 	if (record->type == PERF_RECORD_SAMPLE) {
-		perfev_symbols_feed(replay->symbols, record, layout, NULL);
+		if (!replay->stacks)
+			perfev_symbols_feed(replay->symbols, record, layout, NULL);
 		return replay->sample(replay->context, record, layout, err);
 	}
 	if (record->type == PERF_RECORD_MMAP && (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
 		replay->kernel_mapped = true;
+	if (replay->stacks)
+		return perfev_stacks_push(replay->stacks, record, layout, 0, err);
 	return perfev_symbols_feed(replay->symbols, record, layout, err);
 }
 
@@ -229,6 +243,20 @@ static int take_ready(struct replay *replay, struct perfev_error *err)
 
 	while (r == 0 && perfev_order_next(replay->order, &record) > 0)
 		r = take(replay, &record, err);
+	return r;
+}
+
+/* What is given back must not be wanted any more: threads that make stacks look at records after they were read. */
+static int release(struct replay *replay, uint64_t position, struct perfev_error *err)
+{
+	int r = 0;
+
+	if (replay->stacks && position - replay->released < RELEASE_EVERY)
+		return 0;
+	if (replay->stacks)
+		r = perfev_stacks_wait(replay->stacks, err);
+	perfev_reader_release(replay->reader);
+	replay->released = position;
 	return r;
 }
 
@@ -246,8 +274,10 @@ static int take_all(struct replay *replay, struct progress *progress, struct per
 		if (r < 0)
 			break;
 		if (record.type == PERFEV_RECORD_FINISHED_ROUND) {
-			perfev_reader_release(reader);
 			perfev_reader_describe(reader, &info);
+			r = release(replay, info.position, err);
+			if (r < 0)
+				break;
 			progress_at(progress, info.position, info.size);
 		}
 	}
@@ -255,17 +285,18 @@ static int take_all(struct replay *replay, struct progress *progress, struct per
 }
 
 /* Said once, with what helps: not for each of them. */
-static void say_cut_stacks(const struct replay *replay)
+static void say_cut_stacks(struct replay *replay)
 {
-	struct perfev_unwinder_info info;
+	struct perfev_unwinder_info *info = &replay->unwinding;
 
-	if (!replay->unwinder)
-		return;
-	perfev_unwinder_describe(replay->unwinder, &info);
-	if (info.ends[PERFEV_UNWOUND_STACK])
+	if (replay->stacks)
+		perfev_stacks_describe(replay->stacks, info);
+	else if (replay->unwinder)
+		perfev_unwinder_describe(replay->unwinder, info);
+	if (info->ends[PERFEV_UNWOUND_STACK])
 		note("%" PRIu64 " of %" PRIu64 " stacks go on beyond the bytes that were recorded of them; record more with "
 		     "--call-graph dwarf,BYTES (up to 65528)",
-		     info.ends[PERFEV_UNWOUND_STACK], info.stacks);
+		     info->ends[PERFEV_UNWOUND_STACK], info->stacks);
 }
 
 int replay_run(struct replay *replay, struct perfev_error *err)
@@ -284,6 +315,8 @@ int replay_run(struct replay *replay, struct perfev_error *err)
 	perfev_deferred_end(replay->deferred);
 	if (r == 0)
 		r = take_joined(replay, err);
+	if (r == 0 && replay->stacks)
+		r = perfev_stacks_wait(replay->stacks, err);
 	progress_end(&progress);
 	if (r == 0)
 		say_cut_stacks(replay);

@@ -30,6 +30,7 @@
 #include <perfev/regs.h>
 #include <perfev/sampler.h>
 #include <perfev/set.h>
+#include <perfev/stacks.h>
 #include <perfev/symbols.h>
 #include <perfev/synth.h>
 #include <perfev/target.h>

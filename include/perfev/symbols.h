@@ -103,6 +103,10 @@ struct perfev_place {
 PERFEV_API int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
 				   struct perfev_frame *ret, size_t max, struct perfev_error *err);
 
+/* perfev_symbols_frame() - what is known of a frame by its key, whatever the place: offset is 0, file_offset that of the place
+ * that was met first. False when no frame has it. */
+PERFEV_API bool perfev_symbols_frame(const struct perfev_symbols *symbols, uint32_t key, struct perfev_frame *ret);
+
 /*
  * perfev_symbols_mapped() - where a place is in what is mapped there: behind the start of the mapping, plus the offset that it
  * has in its file; of the kernel and its modules, behind where they begin

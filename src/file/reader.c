@@ -12,6 +12,7 @@
 #include "base/load.h"
 #include "base/opts.h"
 #include "decode/layout.h"
+#include "decode/pen.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -299,6 +300,7 @@ static int take_attr(struct perfev_reader *reader, const struct perfev_record *r
 {
 	const unsigned char *body = (const unsigned char *)record->data + 8;
 	size_t size = record->size - 8, attr_size;
+	bool goes_on;
 
 	if (size < PERF_ATTR_SIZE_VER0)
 		return 0;
@@ -309,6 +311,10 @@ static int take_attr(struct perfev_reader *reader, const struct perfev_record *r
 		return reader_damage(reader, -EINVAL, PERFEV_WHY_CORRUPT, record->offset, err,
 				     "the event at offset 0x%llx does not fit its record",
 				     (unsigned long long)record->offset);
+	goes_on = reader_goes_on(reader, body, attr_size);
+	reader->attr_full = record->size > RECORD_MAX - 8;
+	if (goes_on)
+		return reader_add_ids(reader, body + attr_size, (size - attr_size) / 8, err);
 	return reader_add_event(reader, body, attr_size, body + attr_size, (size - attr_size) / 8, err);
 }
 

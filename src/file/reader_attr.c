@@ -114,6 +114,27 @@ int reader_rename(struct reader_event *event, const char *name, size_t size)
 	return 0;
 }
 
+int reader_add_ids(struct perfev_reader *reader, const unsigned char *ids, size_t count, struct perfev_error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < count; i++)
+		r = reader_add_id(reader, reader->event_count - 1, load_u64(ids + i * 8, reader->info.swapped), err);
+	return r;
+}
+
+bool reader_goes_on(const struct perfev_reader *reader, const unsigned char *attr, size_t attr_size)
+{
+	struct perf_event_attr next;
+
+	if (!reader->attr_full || !reader->event_count)
+		return false;
+	memset(&next, 0, sizeof(next));
+	attr_from_bytes(&next, attr, attr_size, reader->info.swapped);
+	return !memcmp(&next, &reader->events[reader->event_count - 1]->attr, sizeof(next));
+}
+
 /* Where ids are must be the same for all events, or records could not be told apart. */
 static void note_positions(struct perfev_reader *reader, const struct perfev_layout *layout)
 {
@@ -154,7 +175,7 @@ int reader_add_event(struct perfev_reader *reader, const unsigned char *attr, si
 		     const unsigned char *ids, size_t id_count, struct perfev_error *err)
 {
 	struct reader_event **events;
-	size_t i, index = reader->event_count;
+	size_t index = reader->event_count;
 	int r;
 
 	if (index >= EVENTS_MAX)
@@ -171,12 +192,7 @@ int reader_add_event(struct perfev_reader *reader, const unsigned char *attr, si
 	if (r == -ENOMEM)
 		return r;
 	note_positions(reader, events[index]->layout);
-	for (i = 0; i < id_count; i++) {
-		r = reader_add_id(reader, index, load_u64(ids + i * 8, reader->info.swapped), err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return reader_add_ids(reader, ids, id_count, err);
 }
 
 /* The attr table: entries of @entry_size bytes, an attr and {offset, size} of its ids. */

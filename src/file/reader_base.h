@@ -111,6 +111,7 @@ struct perfev_reader {
 	size_t id_total; /* those that events have, which may be the same */
 	uint16_t sample_id;  /* where ids are, for all events; 0: nowhere */
 	uint16_t trailer_id;
+	bool attr_full; /* the last HEADER_ATTR had no room for another id */
 	struct reader_section features[PERFEV_FEATURE_COUNT];
 	struct reader_loss loss;
 	struct reader_tracing tracing;
@@ -120,6 +121,10 @@ struct perfev_reader {
 /* reader_attr.c: attrs, ids and names */
 int reader_add_event(struct perfev_reader *reader, const unsigned char *attr, size_t attr_size,
 		     const unsigned char *ids, size_t id_count, struct perfev_error *err);
+/* Whether an attr that follows is that of the last event, which had more ids than fit its record. */
+bool reader_goes_on(const struct perfev_reader *reader, const unsigned char *attr, size_t attr_size);
+/* reader_add_ids() - of the last event. */
+int reader_add_ids(struct perfev_reader *reader, const unsigned char *ids, size_t count, struct perfev_error *err);
 int reader_add_id(struct perfev_reader *reader, size_t event, uint64_t id, struct perfev_error *err);
 int reader_find_id(const struct perfev_reader *reader, uint64_t id);
 int reader_read_attrs(struct perfev_reader *reader, uint64_t offset, uint64_t size,

@@ -175,11 +175,11 @@ static int build_head(struct perfev_writer *writer, struct buffer *head)
 }
 
 /* The streamed form: a HEADER_ATTR record for each event. Ids that do not fit one record, as an event may
- * have more than 8,000, go on in another, which a reader takes for an event of the same kind: the names of
+ * have more than 8,000, go on in another, which other readers take for an event of the same kind: the names of
  * events, which are told by their order, are left out then by their size. */
 static int build_stream_head(struct perfev_writer *writer, struct buffer *head)
 {
-	const size_t most = (65528 - 8 - sizeof(struct perf_event_attr)) / 8;
+	const size_t most = (65528 - 8 - writer->attr_size) / 8;
 	uint64_t start[2];
 	size_t i;
 

@@ -39,6 +39,7 @@ void perfev_profile_free(struct perfev_profile *profile)
 		free(profile->events[i].stats);
 	interner_free(&profile->names);
 	free(profile->frames);
+	free(profile->trees);
 	free(profile->frame_slots);
 	free(profile->nodes);
 	free(profile->node_slots);
@@ -150,6 +151,7 @@ static const char *nameless_label(struct perfev_profile *p, const char *module)
 static int find_frame(struct perfev_profile *p, const struct frame *wanted, uint32_t *ret)
 {
 	struct frame *frames;
+	uint32_t *trees;
 	size_t at;
 
 	if (p->frame_count * 2 >= p->frame_slot_count && grow_frames(p) < 0)
@@ -169,9 +171,13 @@ static int find_frame(struct perfev_profile *p, const struct frame *wanted, uint
 	if (!frames || p->frame_count >= UINT32_MAX - 2)
 		return -ENOMEM;
 	p->frames = frames;
+	trees = array_grow(p->trees, &p->tree_room, p->frame_count, sizeof(*trees));
+	if (!trees)
+		return -ENOMEM;
+	p->trees = trees;
 	*ret = (uint32_t)p->frame_count;
-	frames[p->frame_count] = *wanted;
-	frames[p->frame_count++].tree = *ret;
+	trees[p->frame_count] = *ret;
+	frames[p->frame_count++] = *wanted;
 	p->frame_slots[at] = *ret + 1;
 	return 0;
 }
@@ -204,7 +210,7 @@ int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
 	wanted.address = frame->address;
 	if (find_frame(profile, &wanted, ret) < 0)
 		return error_memory(err);
-	profile->frames[*ret].tree = tree;
+	profile->trees[*ret] = tree;
 	return 0;
 }
 
@@ -299,7 +305,7 @@ int perfev_profile_add(struct perfev_profile *profile, const struct perfev_profi
 	if (stack->comm != NO_FRAME && child_of(profile, node, stack->comm, stack->event, &node) < 0)
 		return error_memory(err);
 	for (i = stack->count; i > 0; i--)
-		if (child_of(profile, node, profile->frames[stack->frames[i - 1]].tree, stack->event,
+		if (child_of(profile, node, profile->trees[stack->frames[i - 1]], stack->event,
 			     &node) < 0)
 			return error_memory(err);
 	profile->nodes[node].self++;
@@ -351,18 +357,34 @@ static const char *address_text(char *to, uint64_t address)
 	return to;
 }
 
-static int compare_functions(const void *a_, const void *b_)
+/* What functions are sorted by: no larger than what qsort() moves as it is. */
+struct order_key {
+	uint64_t self, total;
+	const struct frame *frame;
+};
+
+static int compare_names(const struct frame *a, const struct frame *b)
 {
-	const struct perfev_function *a = a_, *b = b_;
+	char a_text[ADDRESS_TEXT], b_text[ADDRESS_TEXT];
+
+	if (!a->name && !b->name) /* their texts have the same length */
+		return (a->address > b->address) - (a->address < b->address);
+	return strcmp(a->name ? a->name : address_text(a_text, a->address),
+		      b->name ? b->name : address_text(b_text, b->address));
+}
+
+static int compare_keys(const void *a_, const void *b_)
+{
+	const struct order_key *a = a_, *b = b_;
 	int r;
 
 	if (a->self != b->self)
 		return a->self < b->self ? 1 : -1;
 	if (a->total != b->total)
 		return a->total < b->total ? 1 : -1;
-	r = strcmp(a->symbol, b->symbol);
+	r = compare_names(a->frame, b->frame);
 	if (r == 0)
-		r = strcmp(a->module, b->module);
+		r = strcmp(a->frame->module, b->frame->module);
 	return r ? r : (a->frame > b->frame) - (a->frame < b->frame);
 }
 
@@ -387,37 +409,58 @@ static bool sum_function(const struct perfev_profile *p, int event, uint32_t fra
 	return ret->total > 0;
 }
 
+/* All that have samples, sorted; how many. */
+static size_t sort_functions(const struct perfev_profile *p, int event, struct order_key *keys)
+{
+	struct perfev_function sums;
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->frame_count; i++) {
+		if (p->frames[i].kind == PERFEV_KIND_COMM || !sum_function(p, event, i, &sums))
+			continue;
+		keys[n].self = sums.self;
+		keys[n].total = sums.total;
+		keys[n++].frame = &p->frames[i];
+	}
+	qsort(keys, n, sizeof(*keys), compare_keys);
+	return n;
+}
+
 int perfev_profile_functions(const struct perfev_profile *profile, int event,
 			     struct perfev_function **ret, size_t *count, struct perfev_error *err)
 {
 	const struct perfev_profile *p = profile;
 	struct perfev_function *all;
-	size_t n = 0;
+	struct order_key *keys;
 	char *texts;
-	uint32_t i;
+	size_t i;
 
 	if (event >= (int)p->event_count)
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot list the functions of event %d: there are %zu", event,
 				 p->event_count);
+	keys = malloc((p->frame_count + 1) * sizeof(*keys));
 	all = malloc((p->frame_count + 1) * sizeof(*all) + count_nameless(p) * ADDRESS_TEXT);
-	if (!all)
+	if (!keys || !all) {
+		free(keys);
+		free(all);
 		return error_memory(err);
-	texts = (char *)(all + p->frame_count + 1);
-	for (i = 0; i < p->frame_count; i++) {
-		const struct frame *frame = &p->frames[i];
-
-		if (frame->kind == PERFEV_KIND_COMM || !sum_function(p, event, i, &all[n]))
-			continue;
-		all[n].symbol = frame->name ? frame->name : address_text(texts, frame->address);
-		texts += frame->name ? 0 : ADDRESS_TEXT;
-		all[n].module = frame->module;
-		all[n].frame = i;
-		all[n++].kind = frame->kind;
 	}
-	qsort(all, n, sizeof(*all), compare_functions);
+	texts = (char *)(all + p->frame_count + 1);
+	*count = sort_functions(p, event, keys);
+	for (i = 0; i < *count; i++) {
+		const struct frame *frame = keys[i].frame;
+
+		sum_function(p, event, (uint32_t)(frame - p->frames), &all[i]);
+		all[i].symbol = frame->name ? frame->name : address_text(texts, frame->address);
+		texts += frame->name ? 0 : ADDRESS_TEXT;
+		all[i].module = frame->module;
+		all[i].frame = (uint32_t)(frame - p->frames);
+		all[i].kind = frame->kind;
+	}
+	free(keys);
 	*ret = all;
-	*count = n;
 	return 0;
 }
 

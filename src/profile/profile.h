@@ -15,7 +15,6 @@ struct frame {
 	const char *name;   /* what tables show: the symbol; NULL: the address */
 	uint64_t address;
 	uint32_t kind;
-	uint32_t tree; /* the frame that stands for it in trees: itself, or the module's nameless one */
 };
 
 struct node {
@@ -45,6 +44,8 @@ struct perfev_profile {
 	struct interner names;
 	struct frame *frames;
 	size_t frame_count, frame_room;
+	uint32_t *trees; /* for each frame the one that stands for it in trees: itself, or the module's nameless one */
+	size_t tree_room;
 	uint32_t *frame_slots; /* hash: frame + 1 */
 	size_t frame_slot_count;
 	struct node *nodes;

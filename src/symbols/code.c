@@ -38,7 +38,7 @@ int perfev_symbols_code(struct perfev_symbols *symbols, const struct perfev_plac
 	if (!mapping)
 		return refuse(place, "the recording has no mapping there", err);
 	module = mapping->module;
-	if (module_load(module, &symbols->places) < 0)
+	if (module_load(module, &symbols->places, true) < 0)
 		return error_memory(err);
 	elf = file_of(module);
 	if (!elf)

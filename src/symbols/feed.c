@@ -51,7 +51,7 @@ static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *
 static int feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *mmap, struct perfev_error *err)
 {
 	struct mapping mapping = {.start = mmap->addr, .end = mmap->addr + mmap->len, .offset = mmap->addr,
-				  .module = s->modules[MODULE_KERNEL]};
+				  .module = s->fixed[MODULE_KERNEL]};
 	char name[256];
 
 	if (!strncmp(mmap->filename, kernel_name, sizeof(kernel_name) - 1)) {
@@ -235,7 +235,7 @@ static int feed_comm(struct perfev_symbols *s, const struct perfev_record *recor
 	if (r < 0)
 		return r;
 	process = spaces_get(&s->spaces, (int32_t)comm.pid);
-	name = intern(&s->names, comm.comm);
+	name = symbols_name(s, comm.comm);
 	if (!process || !name || space_set_comm(process, (int32_t)comm.tid, name) < 0)
 		return error_memory(err);
 	if (record->misc & PERF_RECORD_MISC_COMM_EXEC)
@@ -297,7 +297,7 @@ static int feed_ksymbol(struct perfev_symbols *s, const struct perfev_record *re
 	functions_remove(&s->ksymbols, k->addr, k->addr + k->len);
 	if (k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
 		return 0;
-	return functions_add(&s->ksymbols, k->addr, k->len, intern(&s->names, k->name)) < 0 ? error_memory(err) : 0;
+	return functions_add(&s->ksymbols, k->addr, k->len, symbols_name(s, k->name)) < 0 ? error_memory(err) : 0;
 }
 
 static int feed_build_id(struct perfev_symbols *s, const struct perfev_record *record,

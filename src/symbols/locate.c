@@ -122,18 +122,22 @@ static inline uint32_t find_symbol(struct locator *l, const struct table *table,
 
 /* ---- calls that were inlined ---------------------------------------------------------------------------------- */
 
-static void find_inlined(struct locator *l, struct located *ret)
+/* Return: 0, -EAGAIN. */
+static int find_inlined(struct locator *l, struct located *ret, bool wait)
 {
 	struct inlined_slot *slot =
 		&l->inlined[hash_pair((uintptr_t)ret->module, ret->address) & (INLINED_SLOTS - 1)];
 
 	if (slot->module != ret->module || slot->address != ret->address) {
+		slot->module = NULL;
+		if (module_inlined(ret->module, &l->symbols->places, ret->address, wait, &slot->function, &slot->unit) < 0)
+			return -EAGAIN;
 		slot->module = ret->module;
 		slot->address = ret->address;
-		slot->function = module_inlined(ret->module, &l->symbols->places, ret->address, &slot->unit);
 	}
 	ret->inlined = slot->function;
 	ret->unit = slot->unit;
+	return 0;
 }
 
 /* ---- places --------------------------------------------------------------------------------------------------- */
@@ -143,29 +147,33 @@ uint64_t locate_in_file(const struct module *module, const struct mapping *mappi
 	return module->no_file ? ip : ip - mapping->start + mapping->offset;
 }
 
-static inline int locate_user(struct locator *l, struct located *ret, const struct mapping *mapping, uint64_t ip, bool inlined)
+static inline int locate_user(struct locator *l, struct located *ret, const struct mapping *mapping, uint64_t ip, unsigned how)
 {
 	struct module *module = mapping->module;
+	bool wait = !(how & LOCATE_NO_WAIT);
+	int r = module->loaded ? 0 : module_load(module, &l->symbols->places, wait);
 
-	if (!module->loaded && module_load(module, &l->symbols->places) < 0)
-		return -ENOMEM;
+	if (r < 0)
+		return r;
 	ret->module = module;
 	ret->in_file = locate_in_file(module, mapping, ip);
 	ret->address = module_address(module, ret->in_file);
-	if (inlined && module_may_inline(module))
-		find_inlined(l, ret);
+	if ((how & LOCATE_INLINED) && module_may_inline(module) && find_inlined(l, ret, wait) < 0)
+		return -EAGAIN;
 	if (module->table.count)
 		ret->symbol = find_symbol(l, &module->table, module->number + 1, ret->address);
 	return 0;
 }
 
 /* The process's list of functions may name code that lies in a file without symbols. */
-static int locate_listed(struct locator *l, struct located *ret, struct module *list, uint64_t ip)
+static int locate_listed(struct locator *l, struct located *ret, struct module *list, uint64_t ip, bool wait)
 {
 	uint32_t symbol = 0;
 
-	if (module_load(list, &l->symbols->places) < 0)
-		return -ENOMEM;
+	int r = module_load(list, &l->symbols->places, wait);
+
+	if (r < 0)
+		return r;
 	if (list->table.count)
 		symbol = find_symbol(l, &list->table, list->number + 1, ip);
 	if (!symbol)
@@ -177,20 +185,22 @@ static int locate_listed(struct locator *l, struct located *ret, struct module *
 	return 0;
 }
 
-static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip)
+static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip, bool wait)
 {
 	struct perfev_symbols *s = l->symbols;
+	int r;
 
 	ret->in_file = ret->address = ip;
 	ret->flags = PERFEV_FRAME_KERNEL;
 	ret->kernel = true;
-	ret->module = s->modules[MODULE_KERNEL];
+	ret->module = s->fixed[MODULE_KERNEL];
 	if (s->ksymbols.count)
 		ret->function = functions_find(&s->ksymbols, ip);
 	if (ret->function)
 		return 0;
-	if (!s->kernel_loaded && symbols_kernel(s) < 0)
-		return -ENOMEM;
+	r = s->kernel_loaded ? 0 : symbols_kernel(s, wait);
+	if (r < 0)
+		return r;
 	ret->address -= s->kernel_delta;
 	if (s->kallsyms.table.count)
 		ret->symbol = find_symbol(l, &s->kallsyms.table, MODULE_KERNEL + 1, ret->address);
@@ -205,23 +215,41 @@ static void locate_nowhere(const struct perfev_symbols *s, struct located *ret, 
 		module = MODULE_HYPERVISOR;
 	else if (cpumode == PERF_RECORD_MISC_GUEST_KERNEL || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		module = MODULE_GUEST;
-	ret->module = s->modules[module];
+	ret->module = s->fixed[module];
 	ret->in_file = ret->address = ip;
 	ret->nowhere = true;
 }
 
-int locate(struct locator *locator, struct located *ret, struct space_view *view, uint64_t ip, uint32_t cpumode, bool inlined)
+static inline int locate_any(struct locator *l, struct located *ret, struct space_view *view, uint64_t ip, uint32_t cpumode,
+			     unsigned how)
 {
+	bool wait = !(how & LOCATE_NO_WAIT);
 	const struct mapping *mapping;
+	int r;
+
+	if (cpumode == PERF_RECORD_MISC_KERNEL)
+		return locate_kernel(l, ret, ip, wait);
+	mapping = cpumode == PERF_RECORD_MISC_USER ? space_find(view, ip) : NULL;
+	if (!mapping) {
+		locate_nowhere(l->symbols, ret, ip, cpumode);
+		return 0;
+	}
+	r = locate_user(l, ret, mapping, ip, how);
+	if (r == 0 && view->list && !ret->symbol && mapping->module != view->list)
+		r = locate_listed(l, ret, view->list, ip, wait);
+	return r;
+}
+
+int locate(struct locator *locator, struct located *ret, struct space_view *view, uint64_t ip, uint32_t cpumode, unsigned how)
+{
+	int r;
 
 	located_begin(ret);
-	if (cpumode == PERF_RECORD_MISC_KERNEL)
-		return locate_kernel(locator, ret, ip);
-	mapping = cpumode == PERF_RECORD_MISC_USER ? space_find(view, ip) : NULL;
-	if (mapping && locate_user(locator, ret, mapping, ip, inlined) < 0)
-		return -ENOMEM;
-	if (mapping)
-		return view->list && !ret->symbol && mapping->module != view->list ? locate_listed(locator, ret, view->list, ip) : 0;
-	locate_nowhere(locator->symbols, ret, ip, cpumode);
+	r = locate_any(locator, ret, view, ip, cpumode, how);
+	if (r != -EAGAIN)
+		return r;
+	ret->later = true;
+	ret->address = ip;
+	ret->cpumode = (uint8_t)cpumode;
 	return 0;
 }

@@ -23,6 +23,8 @@ struct located {
 	uint8_t flags;	    /* enum perfev_frame_flag */
 	bool kernel;	    /* the symbol is one of kallsyms */
 	bool nowhere;	    /* nothing is known to be there */
+	bool later;	    /* only address and cpumode are set: it has to be located again */
+	uint8_t cpumode;    /* set only then */
 	struct function *function; /* that came at run time; NULL: none */
 	struct dwarf_function *inlined; /* the innermost; NULL: nothing was inlined */
 	struct dwarf_unit *unit;	/* that it is in; set only then */
@@ -32,7 +34,7 @@ static inline void located_begin(struct located *at)
 {
 	at->symbol = 0;
 	at->flags = 0;
-	at->kernel = at->nowhere = false;
+	at->kernel = at->nowhere = at->later = false;
 	at->function = NULL;
 	at->inlined = NULL;
 }
@@ -42,10 +44,15 @@ struct locator;
 struct locator *locator_new(struct perfev_symbols *symbols);
 void locator_free(struct locator *locator);
 
+enum locate_how {
+	LOCATE_PLAIN = 0,
+	LOCATE_INLINED = 1 << 0, /* calls that were inlined are asked for */
+	LOCATE_NO_WAIT = 1 << 1	 /* what another thread is reading now is left for later */
+};
+
 /* locate() - a place of a program in @view, or of what runs below programs
- * @inlined: whether calls that were inlined are asked for.
- * Return: 0, -ENOMEM. */
-int locate(struct locator *locator, struct located *ret, struct space_view *view, uint64_t ip, uint32_t cpumode, bool inlined);
+ * @how: enum locate_how. Return: 0, -ENOMEM. */
+int locate(struct locator *locator, struct located *ret, struct space_view *view, uint64_t ip, uint32_t cpumode, unsigned how);
 
 /* A process's bytes in their file. */
 uint64_t locate_in_file(const struct module *module, const struct mapping *mapping, uint64_t ip);

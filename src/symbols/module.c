@@ -152,32 +152,47 @@ static void open_dwarf(struct module *module, const struct module_places *places
 		module->dwarf = dwarf_open(elf, &others);
 }
 
-struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
+/* Return: 0; -EAGAIN: another thread has it, and is not to be waited for. */
+static int take_lock(struct module *module, bool wait)
 {
-	if (module->dwarf_tried)
-		return module->dwarf;
-	pthread_mutex_lock(&module->lock);
+	if (wait)
+		return pthread_mutex_lock(&module->lock) ? -EAGAIN : 0;
+	return pthread_mutex_trylock(&module->lock) ? -EAGAIN : 0;
+}
+
+/* With the lock. */
+static struct dwarf *locked_dwarf(struct module *module, const struct module_places *places)
+{
 	if (!module->dwarf_tried)
 		open_dwarf(module, places);
 	module->dwarf_tried = true;
-	pthread_mutex_unlock(&module->lock);
 	return module->dwarf;
 }
 
-struct dwarf_function *module_inlined(struct module *module, const struct module_places *places, uint64_t address,
-				      struct dwarf_unit **unit)
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
 {
-	struct dwarf *dwarf = module_dwarf(module, places);
-	struct dwarf_function *function = NULL;
+	struct dwarf *dwarf;
 
-	if (!dwarf)
-		return NULL;
 	pthread_mutex_lock(&module->lock);
-	*unit = dwarf_unit_at(dwarf, address);
-	if (*unit)
-		function = dwarf_function_at(*unit, address);
+	dwarf = locked_dwarf(module, places);
 	pthread_mutex_unlock(&module->lock);
-	return function && function->parent ? function : NULL;
+	return dwarf;
+}
+
+int module_inlined(struct module *module, const struct module_places *places, uint64_t address, bool wait,
+		   struct dwarf_function **function, struct dwarf_unit **unit)
+{
+	struct dwarf *dwarf;
+
+	if (take_lock(module, wait) < 0)
+		return -EAGAIN;
+	dwarf = locked_dwarf(module, places);
+	*unit = dwarf ? dwarf_unit_at(dwarf, address) : NULL;
+	*function = *unit ? dwarf_function_at(*unit, address) : NULL;
+	if (*function && !(*function)->parent)
+		*function = NULL;
+	pthread_mutex_unlock(&module->lock);
+	return 0;
 }
 
 static void note_id(struct module *module)
@@ -414,13 +429,14 @@ static int load(struct module *module, const struct module_places *places)
 	return -ENOMEM;
 }
 
-int module_load(struct module *module, const struct module_places *places)
+int module_load(struct module *module, const struct module_places *places, bool wait)
 {
 	int r = 0;
 
 	if (module->loaded)
 		return 0;
-	pthread_mutex_lock(&module->lock);
+	if (take_lock(module, wait) < 0)
+		return -EAGAIN;
 	if (!module->loaded)
 		r = load(module, places);
 	module->loaded = true;

@@ -57,8 +57,8 @@ struct module {
 };
 
 /* module_load() - find the file and read its symbols; afterwards either the table has some, or why is
- * set. Return: 0, -ENOMEM. */
-int module_load(struct module *module, const struct module_places *places);
+ * set. Return: 0, -ENOMEM; -EAGAIN: another thread is at it, and it was not to be waited for. */
+int module_load(struct module *module, const struct module_places *places, bool wait);
 /* module_debug_file() - the separate file that goes with it, beside the one that symbols are from; NULL: none. */
 const struct elf *module_debug_file(struct module *module, const struct module_places *places);
 /* module_dwarf() - its debug information; NULL: none. */
@@ -69,9 +69,10 @@ static inline bool module_may_inline(const struct module *module)
 	return !module->dwarf_tried || module->dwarf;
 }
 
-/* module_inlined() - the innermost function that was inlined at an address, and its unit; NULL: none. */
-struct dwarf_function *module_inlined(struct module *module, const struct module_places *places, uint64_t address,
-				      struct dwarf_unit **unit);
+/* module_inlined() - the innermost function that was inlined at an address, and its unit; NULL: none.
+ * Return: 0; -EAGAIN as above. */
+int module_inlined(struct module *module, const struct module_places *places, uint64_t address, bool wait,
+		   struct dwarf_function **function, struct dwarf_unit **unit);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. */
 uint64_t module_address(const struct module *module, uint64_t offset);
 /* module_is_jit_map() - whether it is the list of functions that a process made at run time. */

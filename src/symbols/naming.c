@@ -107,7 +107,7 @@ static struct module *kernel_part(struct perfev_symbols *s, uint64_t ip)
 {
 	const struct mapping *mapping = s->kernel ? space_find(&s->kernel->view, ip) : NULL;
 
-	return mapping ? mapping->module : s->modules[s->kernel ? MODULE_UNKNOWN : MODULE_KERNEL];
+	return mapping ? mapping->module : s->fixed[s->kernel ? MODULE_UNKNOWN : MODULE_KERNEL];
 }
 
 static int nameless_key(struct perfev_symbols *s, const struct located *at, uint32_t *key)
@@ -136,7 +136,7 @@ static const char *shown_name(struct perfev_symbols *s, const struct symbol *sym
 			snprintf(text, sizeof(text), "%.4000s", name);
 		strcat(text, "@plt");
 	}
-	return intern(&s->names, text);
+	return intern(&s->shown, text);
 }
 
 /* Of a symbol of the kernel: the kernel, or one of its modules. */
@@ -145,7 +145,7 @@ static struct module *kernel_module(struct perfev_symbols *s, const struct symbo
 	struct module **known = &s->kernel_modules[symbol->module];
 
 	if (!symbol->module)
-		return s->modules[MODULE_KERNEL];
+		return s->fixed[MODULE_KERNEL];
 	if (!*known) {
 		*known = symbols_module(s, s->kallsyms.modules[symbol->module - 1], NULL, 0);
 		if (*known) {
@@ -219,7 +219,7 @@ static int inlined_key(struct perfev_symbols *s, const struct located *at, struc
 		name = dwarf_name(module->dwarf, at->unit, function);
 		if (name && !s->opts.raw_names && demangle(name, text, sizeof(text)))
 			name = text;
-		frame.symbol = intern(&s->names, name && name[0] ? name : "[inlined]");
+		frame.symbol = intern(&s->shown, name && name[0] ? name : "[inlined]");
 		if (!frame.symbol || add_frame(s, &frame, key) < 0)
 			return -ENOMEM;
 		function->key = *key + 1;

@@ -41,11 +41,12 @@ static int add_fixed_modules(struct perfev_symbols *s)
 	uint32_t i;
 
 	for (i = 0; i < MODULE_FIXED; i++) {
-		if (!symbols_module(s, names[i], NULL, 0))
+		s->fixed[i] = symbols_module(s, names[i], NULL, 0);
+		if (!s->fixed[i])
 			return -ENOMEM;
-		s->modules[i]->loaded = true;
-		s->modules[i]->kernel = i == MODULE_KERNEL;
-		snprintf(s->modules[i]->why, sizeof(s->modules[i]->why), "%s", whys[i]);
+		s->fixed[i]->loaded = true;
+		s->fixed[i]->kernel = i == MODULE_KERNEL;
+		snprintf(s->fixed[i]->why, sizeof(s->fixed[i]->why), "%s", whys[i]);
 	}
 	return 0;
 }
@@ -59,9 +60,10 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 
 	if (r < 0)
 		return r;
-	s = calloc(1, sizeof(*s));
+	s = aligned_alloc(_Alignof(struct perfev_symbols), sizeof(*s));
 	if (!s)
 		return error_memory(err);
+	memset(s, 0, sizeof(*s));
 	s->opts = full;
 	s->symfs = copy_text(full.symfs);
 	s->kallsyms_path = copy_text(full.kallsyms);
@@ -74,7 +76,8 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->places.recorded = &s->recorded;
 	s->now = UINT64_MAX;
 	pthread_mutex_init(&s->kernel_lock, NULL);
-	pthread_mutex_init(&s->modules_lock, NULL);
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_mutex_init(&s->naming_lock, NULL);
 	s->locator = locator_new(s);
 	if (!s->locator || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
 	    (full.cache && !s->cache) || (full.proc && !s->proc) ||
@@ -98,6 +101,7 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	spaces_free(&symbols->spaces);
 	kallsyms_free(&symbols->kallsyms);
 	interner_free(&symbols->names);
+	interner_free(&symbols->shown);
 	free(symbols->modules);
 	free(symbols->module_slots);
 	free(symbols->ids);
@@ -108,7 +112,8 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	free(symbols->nameless);
 	locator_free(symbols->locator);
 	pthread_mutex_destroy(&symbols->kernel_lock);
-	pthread_mutex_destroy(&symbols->modules_lock);
+	pthread_mutex_destroy(&symbols->lock);
+	pthread_mutex_destroy(&symbols->naming_lock);
 	free(symbols->kernel_keys);
 	free(symbols->kernel_modules);
 	functions_free(&symbols->ksymbols);
@@ -135,8 +140,13 @@ struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid)
 /* Code that was compiled by the process. Return: 1, 0 it is none, -ENOMEM. */
 static int locate_jit(struct perfev_symbols *s, struct jit *jit, uint64_t ip, struct located *ret)
 {
+	int r;
+
 	located_begin(ret);
-	if (jit_advance(jit, s->now, &s->names) < 0)
+	pthread_mutex_lock(&s->lock);
+	r = jit_advance(jit, s->now, &s->names);
+	pthread_mutex_unlock(&s->lock);
+	if (r < 0)
 		return -ENOMEM;
 	ret->function = functions_find(&jit->functions, ip);
 	ret->module = jit->module;
@@ -144,25 +154,25 @@ static int locate_jit(struct perfev_symbols *s, struct jit *jit, uint64_t ip, st
 	return ret->function != NULL;
 }
 
-static inline int locate_place(struct perfev_symbols *s, const struct perfev_place *place, bool inlined, struct located *ret)
+int symbols_locate(struct perfev_symbols *s, const struct perfev_place *place, bool inlined, struct located *ret)
 {
 	struct space_process *process;
 	int r;
 
 	if (place->cpumode != PERF_RECORD_MISC_USER)
-		return locate(s->locator, ret, NULL, place->ip, place->cpumode, false);
+		return locate(s->locator, ret, NULL, place->ip, place->cpumode, LOCATE_PLAIN);
 	process = symbols_process(s, place->pid);
 	if (!process)
 		return -ENOMEM;
 	r = process->jit ? locate_jit(s, process->jit, place->ip, ret) : 0;
-	return r ? r : locate(s->locator, ret, &process->view, place->ip, place->cpumode, inlined);
+	return r ? r : locate(s->locator, ret, &process->view, place->ip, place->cpumode, inlined ? LOCATE_INLINED : LOCATE_PLAIN);
 }
 
 static int find(struct perfev_symbols *s, const struct perfev_place *place, struct perfev_frame *ret, size_t max)
 {
 	struct located at;
 
-	if (locate_place(s, place, max > 1 && !s->opts.no_inline, &at) < 0)
+	if (symbols_locate(s, place, max > 1 && !s->opts.no_inline, &at) < 0)
 		return -ENOMEM;
 	return naming_frames(s, &at, ret, max);
 }
@@ -173,6 +183,14 @@ int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_plac
 	int r = max ? find(symbols, place, ret, max) : 0;
 
 	return r < 0 ? error_memory(err) : r;
+}
+
+bool perfev_symbols_frame(const struct perfev_symbols *symbols, uint32_t key, struct perfev_frame *ret)
+{
+	if (key >= symbols->frame_count)
+		return false;
+	*ret = symbols->frames[key];
+	return true;
 }
 
 bool perfev_symbols_mapped(struct perfev_symbols *symbols, const struct perfev_place *place, uint64_t *ret)
@@ -202,7 +220,7 @@ static int put_source(struct perfev_symbols *s, struct dwarf *dwarf, struct dwar
 
 	if (!full) {
 		dwarf_file_name(dwarf, unit, file, text, sizeof(text));
-		full = intern(&s->names, text);
+		full = intern(&s->shown, text);
 		if (file < unit->file_count)
 			unit->files[file].full = full;
 	}
@@ -241,7 +259,7 @@ int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_pl
 	if (!mapping)
 		return 0;
 	module = mapping->module;
-	r = module_load(module, &symbols->places);
+	r = module_load(module, &symbols->places, true);
 	if (r == 0)
 		r = find_source(symbols, module, module_address(module, locate_in_file(module, mapping, place->ip)), ret, max);
 	return r < 0 ? error_memory(err) : r;
@@ -260,6 +278,6 @@ const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int
 	if (tid == 0)
 		return "swapper"; /* each CPU's idle task, which no record names */
 	snprintf(text, sizeof(text), ":%d", tid);
-	comm = intern(&symbols->names, text);
+	comm = symbols_name(symbols, text);
 	return comm ? comm : "";
 }

@@ -33,13 +33,28 @@ struct nameless_slot {
 	uint32_t module, key; /* the frame's key + 1 */
 };
 
+#define APART _Alignas(64) /* threads write what follows, and others what is before it */
+
 struct perfev_symbols {
+	/* what all threads look at */
 	struct perfev_symbols_opts opts;
 	struct module_places places;
 	char *symfs, *kallsyms_path, *cache, *proc;
+	struct module *fixed[MODULE_FIXED]; /* the first of the modules, which stay where they are */
+	struct locator *locator;	    /* of the caller's thread */
+	struct kallsyms kallsyms;
+	_Atomic bool kernel_loaded;  /* afterwards kallsyms stays as it is */
+	pthread_mutex_t kernel_lock; /* of whoever loads it */
+	struct space_process *kernel;	/* where the kernel and its modules were mapped; NULL: not recorded */
+	uint32_t *kernel_keys;		/* for each symbol of kallsyms, key + 1 */
+	struct module **kernel_modules; /* for each of its modules, from 1; NULL: not met yet */
+	uint64_t kernel_ref;		/* recorded address of _text or _stext; 0: not recorded */
+	bool kernel_ref_stext;
+	uint64_t kernel_delta; /* recorded minus ours */
+	struct functions ksymbols;
+	/* what records change */
+	APART pthread_mutex_t lock; /* of the modules, names, and what is recorded of files */
 	struct interner names;
-	struct spaces spaces;
-	struct space_process *last; /* looked up last */
 	struct module **modules;
 	size_t module_count, module_room;
 	uint32_t *module_slots; /* hash of name and build-id: index + 1 */
@@ -50,28 +65,26 @@ struct perfev_symbols {
 	struct recorded_id *ids;
 	size_t id_count, id_room;
 	struct map id_of_name; /* the address of an interned name: the index of its last id */
-	struct perfev_frame *frames; /* by key */
+	struct spaces spaces;
+	struct space_process *last; /* looked up last */
+	struct jit *jits; /* all of them */
+	uint64_t now;	  /* CLOCK_MONOTONIC of the record that was fed last; UINT64_MAX: not known */
+	/* what naming changes */
+	APART pthread_mutex_t naming_lock; /* while threads make stacks */
+	struct interner shown;		   /* names of frames and lines */
+	struct perfev_frame *frames;	   /* by key */
 	size_t frame_count, frame_room;
 	struct nameless_slot *nameless; /* hash of module and address */
 	size_t nameless_count, nameless_size;
-	struct locator *locator; /* of the caller's thread */
-	struct kallsyms kallsyms;
-	_Atomic bool kernel_loaded; /* afterwards kallsyms stays as it is */
-	pthread_mutex_t kernel_lock;  /* of whoever loads it */
-	pthread_mutex_t modules_lock; /* of the modules, and of what is recorded of files */
-	struct space_process *kernel; /* where the kernel and its modules were mapped; NULL: not recorded */
-	uint32_t *kernel_keys;	 /* for each symbol of kallsyms, key + 1 */
-	struct module **kernel_modules; /* for each of its modules, from 1; NULL: not met yet */
-	uint64_t kernel_ref;	 /* recorded address of _text or _stext; 0: not recorded */
-	bool kernel_ref_stext;
-	uint64_t kernel_delta;	 /* recorded minus ours */
-	struct functions ksymbols;
-	struct jit *jits; /* all of them */
-	uint64_t now;	  /* CLOCK_MONOTONIC of the record that was fed last; UINT64_MAX: not known */
 };
 
 /* symbols.c: the process of that number; NULL without memory. */
 struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid);
+/* A place, now. Return: 0, -ENOMEM. */
+struct located;
+int symbols_locate(struct perfev_symbols *s, const struct perfev_place *place, bool inlined, struct located *ret);
+/* A name that a record has, once; NULL without memory. */
+const char *symbols_name(struct perfev_symbols *s, const char *text);
 
 /* symbols_module.c */
 /* The module of that name and build-id, made when it is new; NULL without memory. */
@@ -80,6 +93,7 @@ struct module *symbols_module(struct perfev_symbols *s, const char *name, const 
 struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode);
 /* Says where a module of the kernel came from. */
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path);
-int symbols_kernel(struct perfev_symbols *s);
+/* kallsyms, read when they are first asked. Return: 0; -ENOMEM; -EAGAIN: another thread is at it, and not to be waited for. */
+int symbols_kernel(struct perfev_symbols *s, bool wait);
 
 #endif

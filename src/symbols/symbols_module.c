@@ -59,6 +59,16 @@ static const struct recorded_id *find_id(struct perfev_symbols *s, const char *n
 	return index ? &s->ids[*index] : NULL;
 }
 
+const char *symbols_name(struct perfev_symbols *s, const char *text)
+{
+	const char *name;
+
+	pthread_mutex_lock(&s->lock);
+	name = intern(&s->names, text);
+	pthread_mutex_unlock(&s->lock);
+	return name;
+}
+
 static struct module *new_module(uint32_t number, const char *name, const uint8_t *id, uint8_t id_size)
 {
 	struct module *module = calloc(1, sizeof(*module));
@@ -122,9 +132,9 @@ struct module *symbols_module(struct perfev_symbols *s, const char *name, const 
 {
 	struct module *module;
 
-	pthread_mutex_lock(&s->modules_lock);
+	pthread_mutex_lock(&s->lock);
 	module = find_or_add(s, name, id, id_size, 0);
-	pthread_mutex_unlock(&s->modules_lock);
+	pthread_mutex_unlock(&s->lock);
 	return module;
 }
 
@@ -132,9 +142,9 @@ struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, u
 {
 	struct module *module;
 
-	pthread_mutex_lock(&s->modules_lock);
+	pthread_mutex_lock(&s->lock);
 	module = find_or_add(s, name, NULL, 0, inode);
-	pthread_mutex_unlock(&s->modules_lock);
+	pthread_mutex_unlock(&s->lock);
 	return module;
 }
 
@@ -217,17 +227,20 @@ int perfev_symbols_recorded(struct perfev_symbols *symbols, const struct perfev_
 
 static void kernel_why(struct perfev_symbols *s, const char *why)
 {
-	snprintf(s->modules[MODULE_KERNEL]->why, sizeof(s->modules[MODULE_KERNEL]->why), "%s", why);
+	snprintf(s->fixed[MODULE_KERNEL]->why, sizeof(s->fixed[MODULE_KERNEL]->why), "%s", why);
 }
 
 /* Whether this machine runs the kernel that was recorded, as far as build-ids tell: 1, 0, or -1 when
  * they do not. */
 static int same_kernel(struct perfev_symbols *s)
 {
-	const struct recorded_id *recorded = find_id(s, kernel_name);
+	const struct recorded_id *recorded;
 	uint8_t id[20];
 	int size;
 
+	pthread_mutex_lock(&s->lock);
+	recorded = find_id(s, kernel_name);
+	pthread_mutex_unlock(&s->lock);
 	if (!recorded)
 		return -1;
 	size = perfev_build_id_read(id, "/sys/kernel/notes", NULL);
@@ -315,7 +328,7 @@ static int load_kernel(struct perfev_symbols *s)
 		kernel_why(s, "kernel addresses are hidden from this user (kernel.kptr_restrict, "
 			      "perf_event_paranoid); run as root");
 	else if (r < 0)
-		snprintf(s->modules[MODULE_KERNEL]->why, sizeof(s->modules[MODULE_KERNEL]->why),
+		snprintf(s->fixed[MODULE_KERNEL]->why, sizeof(s->fixed[MODULE_KERNEL]->why),
 			 "%.100s cannot be read: %s", path, strerror(-r));
 	if (r < 0)
 		return 0;
@@ -326,13 +339,16 @@ static int load_kernel(struct perfev_symbols *s)
 	return make_kernel_keys(s);
 }
 
-int symbols_kernel(struct perfev_symbols *s)
+int symbols_kernel(struct perfev_symbols *s, bool wait)
 {
 	int r = 0;
 
 	if (s->kernel_loaded)
 		return 0;
-	pthread_mutex_lock(&s->kernel_lock);
+	if (!wait && pthread_mutex_trylock(&s->kernel_lock))
+		return -EAGAIN;
+	if (wait)
+		pthread_mutex_lock(&s->kernel_lock);
 	if (!s->kernel_loaded)
 		r = load_kernel(s);
 	s->kernel_loaded = true;

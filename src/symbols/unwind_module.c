@@ -196,7 +196,7 @@ int unwind_module_load(struct module *module, const struct module_places *places
 
 	if (module->unwind_tried)
 		return 0;
-	if (module_load(module, places) < 0)
+	if (module_load(module, places, true) < 0)
 		return -ENOMEM;
 	pthread_mutex_lock(&module->lock);
 	if (!module->unwind_tried)

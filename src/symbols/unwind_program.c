@@ -58,6 +58,8 @@ static void set(struct work *w, uint64_t reg, enum unwind_how how, int32_t value
 		return;
 	w->now.how[reg] = (uint8_t)how;
 	w->now.value[reg] = value;
+	w->now.told &= ~(UINT64_C(1) << reg);
+	w->now.told |= (uint64_t)(how != UNWIND_SAME) << reg;
 }
 
 static void restore(struct work *w, uint64_t reg)
@@ -274,7 +276,7 @@ static uint32_t rule_of(struct work *w)
 	struct unwind_save saves[UNWIND_REGISTERS];
 	bool plain = rule.cfa_how == UNWIND_OFFSET;
 	uint32_t number = 0;
-	uint8_t reg;
+	uint64_t told;
 	int r;
 
 	if (w->now.cfa_how == UNWIND_SAME)
@@ -282,11 +284,12 @@ static uint32_t rule_of(struct work *w)
 	rule.ra_reg = w->cie->ra;
 	rule.ra_how = w->now.how[rule.ra_reg];
 	rule.ra_value = w->now.value[rule.ra_reg];
-	for (reg = 0; reg < UNWIND_REGISTERS; reg++) {
+	for (told = w->now.told; told; told &= told - 1) {
+		uint8_t reg = (uint8_t)__builtin_ctzll(told);
 		struct unwind_save save = {reg, w->now.how[reg], 0, w->now.value[reg]};
 
 		/* what was called and returned has changed the link register: its caller has nothing of it */
-		if (save.how == UNWIND_SAME || (reg == rule.ra_reg && !w->cie->signal))
+		if (reg == rule.ra_reg && !w->cie->signal)
 			continue;
 		plain = plain && save.how == UNWIND_AT_OFFSET;
 		saves[rule.count++] = save;
@@ -299,10 +302,22 @@ static uint32_t rule_of(struct work *w)
 	return number;
 }
 
+/* States that were put aside are written before they are read: there are too many to be set for each function. */
+static void begin(struct work *w, struct unwind_table *table, const struct cfi_cie *cie, struct byte_cursor program)
+{
+	w->table = table;
+	w->cie = cie;
+	w->c = program;
+	w->aside_count = 0;
+	w->error = 0;
+}
+
 int cfi_initial(struct cfi_cie *cie, struct unwind_table *table)
 {
-	struct work w = {.table = table, .cie = cie, .c = cie->program};
+	struct work w;
 
+	begin(&w, table, cie, cie->program);
+	memset(&w.now, 0, sizeof(w.now));
 	while (!w.error && w.c.at < w.c.end) {
 		uint8_t op = cursor_u8(&w.c);
 
@@ -329,10 +344,12 @@ static int put_row(struct work *w, const struct cfi_run *run, uint64_t place)
 
 int cfi_run(const struct cfi_run *run, struct byte_cursor program)
 {
-	struct work w = {.table = run->table, .cie = run->cie, .c = program, .now = run->cie->state};
 	uint64_t place = run->origin;
+	struct work w;
 	int r;
 
+	begin(&w, run->table, run->cie, program);
+	w.now = run->cie->state;
 	while (!w.error && w.c.at < w.c.end && place < run->end) {
 		uint64_t next = place;
 		uint8_t op = cursor_u8(&w.c);

@@ -10,6 +10,7 @@
 struct cfi_state {
 	uint8_t cfa_how, cfa_reg;
 	int32_t cfa_value;
+	uint64_t told; /* the registers that are not UNWIND_SAME */
 	uint8_t how[UNWIND_REGISTERS];
 	int32_t value[UNWIND_REGISTERS];
 };

@@ -223,6 +223,63 @@ def test_many_functions():
         expect_same(frames[-3:], ("main", "f25049", "spin"))
 
 
+KNOWN = r"""
+#include <alloca.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+volatile unsigned long n;
+void through(void (*)(void));
+int tiny(int);
+__attribute__((noinline)) void spin(void) { for (int i = 0; i < 3000000; i++) n += i; }
+__attribute__((noinline)) int down(int depth) { volatile int r; if (depth == 1) { spin(); return 1; } r = down(depth - 1); return r + 1; }
+__attribute__((noinline)) int with_alloca(int size) { char *room = alloca(size); memset(room, 1, size); spin(); return room[size / 2]; }
+__attribute__((noinline)) int aligned(int k) { volatile char room[64] __attribute__((aligned(128))); room[k % 64] = 1; spin(); return room[k % 64]; }
+__attribute__((noinline)) int behind(int k) { spin(); n += k; return 2; }
+__attribute__((noinline, optimize("optimize-sibling-calls"))) int tail(int k) { n++; return behind(k + 1); }
+__attribute__((noinline)) int stubs(void) { int r = 0; for (int i = 0; i < 1000000; i++) r += tiny(i); return r; }
+static void handler(int s) { (void)s; spin(); n++; }
+__attribute__((noinline)) int interrupted(void) { raise(SIGUSR1); return n == 1; }
+int main(void)
+{
+	signal(SIGUSR1, handler);
+	for (int i = 1; i <= 200; i++) n += down(i);
+	for (int i = 0; i < 30; i++) {
+		n += with_alloca(i * 77 + 1) + aligned(i) + tail(i) + stubs() + interrupted();
+		through(spin);
+	}
+	return 0;
+}
+"""
+KNOWN_LIBRARY = "void through(void (*f)(void)) { f(); __asm__ volatile(\"\"); } int tiny(int k) { return k + 1; }"
+
+
+def test_known_stacks():
+    """Each stack exactly: recursion of 1 to 200, alloca, aligned frames, a call that is the last thing, stubs of libraries, a signal."""
+    need_command("gcc")
+    with Folder() as folder:
+        (folder / "k.c").write_text(KNOWN)
+        (folder / "l.c").write_text(KNOWN_LIBRARY)
+        expect_code(run("gcc", "-O2", "-shared", "-fPIC", folder / "l.c", "-o", folder / "libk.so"), 0)
+        expect_code(run("gcc", "-O2", "-fomit-frame-pointer", "-fno-optimize-sibling-calls", "-Wl,-z,lazy", folder / "k.c", folder / "libk.so",
+                        f"-Wl,-rpath,{folder.path}", "-o", folder / "k"), 0)
+        data = record(folder, folder / "k", "dwarf,32768")
+        done = perfev("report", "-i", data, "--folded")
+        seen = {}
+        for line in done.out.splitlines():
+            frames = line.rsplit(" ", 1)[0].split(";")
+            if "main" in frames:
+                below = tuple(frames[frames.index("main") + 1:])
+                seen[below] = seen.get(below, 0) + int(line.rsplit(" ", 1)[1])
+        depths = {len(stack) - 1 for stack in seen if stack[-1:] == ("spin",) and set(stack[:-1]) == {"down"}}
+        assert depths <= set(range(1, 201)) and len(depths) > 40, sorted(depths)
+        spins = {tuple(name for name in stack if not re.match(r"_*(restore|kernel|raise|pthread_kill|.*signal)", name))
+                 for stack in seen if stack[-1:] == ("spin",) and "down" not in stack}
+        expect(spins, {("with_alloca", "spin"), ("aligned", "spin"), ("behind", "spin"), ("interrupted", "handler", "spin"), ("through", "spin")})
+        stubs = {stack for stack in seen if stack[-1].startswith("tiny")}
+        assert stubs and stubs <= {("stubs", "tiny"), ("stubs", "tiny@plt")}, stubs
+
+
 def test_json():
     with Folder() as folder:
         data = record(folder, program(folder), "dwarf", 5)

@@ -18,7 +18,7 @@ static void use_symbols(const struct elf *elf)
 	module->name = strdup("module");
 	module->elf = *elf;
 	module->has_elf = true;
-	if (module_load(module, &places) < 0)
+	if (module_load(module, &places, true) < 0)
 		abort();
 	for (i = 0; i < module->table.count; i++) {
 		touch(module->table.items[i].name, strlen(module->table.items[i].name) + 1);

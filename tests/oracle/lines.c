@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 	if (!module || argc < 2)
 		return 2;
 	module->name = strdup(argv[1]);
-	if (module_load(module, &places) < 0)
+	if (module_load(module, &places, true) < 0)
 		return 2;
 	dwarf = module_dwarf(module, &places);
 	if (!dwarf) {

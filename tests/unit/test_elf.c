@@ -174,7 +174,7 @@ static struct module *load_module(const struct elf *elf)
 	assert_non_null(module->name);
 	module->elf = *elf;
 	module->has_elf = true;
-	assert_int_equal(module_load(module, &places), 0);
+	assert_int_equal(module_load(module, &places, true), 0);
 	return module;
 }
 

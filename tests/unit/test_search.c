@@ -97,7 +97,7 @@ static struct module *load_as(const char *name, const char *id_from)
 		module->recorded_id = true;
 		elf_close(&elf);
 	}
-	assert_int_equal(module_load(module, &places), 0);
+	assert_int_equal(module_load(module, &places, true), 0);
 	return module;
 }
 

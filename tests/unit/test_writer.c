@@ -381,14 +381,14 @@ static void test_many_ids_in_a_stream(void **state)
 {
 	struct recording *r = *state;
 	int old = dup(STDOUT_FILENO), fd = open(path, O_WRONLY | O_TRUNC);
-	uint64_t *many = malloc(20000 * sizeof(*many)), i, k, n = 0;
+	uint64_t *many = malloc(20002 * sizeof(*many)), i, k, n = 0;
 	struct perfev_reader_event_info info;
 	struct perfev_writer *writer;
 	struct perfev_reader *reader;
 	struct perfev_record record;
 
 	assert_non_null(many);
-	for (i = 0; i < 20000; i++)
+	for (i = 0; i < 20002; i++)
 		many[i] = 7 * i + 1;
 	recording_init(r, 1);
 	fflush(stdout);
@@ -396,6 +396,7 @@ static void test_many_ids_in_a_stream(void **state)
 	close(fd);
 	assert_works(perfev_writer_open(&writer, "-", NULL, &err));
 	assert_works(perfev_writer_add_event(writer, "many", &r->events[0].attr, many, 20000, &err));
+	assert_works(perfev_writer_add_event(writer, "few", &r->events[0].attr, many + 20000, 2, &err)); /* the same, and another */
 	assert_works(perfev_writer_start(writer, &err));
 	assert_works(perfev_writer_finish(writer, &err));
 	perfev_writer_close(writer);
@@ -404,10 +405,13 @@ static void test_many_ids_in_a_stream(void **state)
 	assert_works(perfev_reader_open(&reader, path, NULL, &err));
 	while (perfev_reader_next(reader, &record, &err) > 0)
 		assert_int_equal(record.size % 8, 0);
-	for (i = 0; perfev_reader_event_at(reader, i, &info); i++)
+	for (i = 0; perfev_reader_event_at(reader, i, &info); i++) {
+		assert_int_equal(info.id_count, i ? 2 : 20000);
 		for (k = 0; k < info.id_count; k++)
 			assert_int_equal(info.ids[k], many[n++]);
-	assert_int_equal(n, 20000);
+	}
+	assert_int_equal(i, 2);
+	assert_int_equal(n, 20002);
 	perfev_reader_close(reader);
 	free(many);
 }

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The places of a sample's stack: its own address, and those of its call chain, which is completed if it has to be. In a
+ * call chain the first address of each level is where it was; the others are return addresses, which belong to the call
+ * before them, so they are looked up one byte earlier.
+ *
+ * Code that a process compiles is another one at each time, so samples of such a process cannot wait: they are named at once.
+ */
+#include "naming.h"
+#include "stacks_base.h"
+
+#include "base/error.h"
+
+#include <perfev/meaning.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FRAMES_OF_PLACE 64
+
+/* Whose addresses are; 0: where they are is not known. */
+static uint32_t mode_of(uint32_t context)
+{
+	static const uint8_t modes[PERFEV_CONTEXT_COUNT_] = {
+		[PERFEV_CONTEXT_KERNEL] = PERF_RECORD_MISC_KERNEL,
+		[PERFEV_CONTEXT_USER] = PERF_RECORD_MISC_USER,
+		[PERFEV_CONTEXT_HYPERVISOR] = PERF_RECORD_MISC_HYPERVISOR,
+		[PERFEV_CONTEXT_GUEST_KERNEL] = PERF_RECORD_MISC_GUEST_KERNEL,
+		[PERFEV_CONTEXT_GUEST_USER] = PERF_RECORD_MISC_GUEST_USER,
+		[PERFEV_CONTEXT_USER_DEFERRED] = PERF_RECORD_MISC_USER,
+	};
+
+	return modes[context];
+}
+
+static uint32_t *room_for_keys(struct batch *batch)
+{
+	uint32_t *keys = batch->keys;
+	size_t room = batch->key_room ? batch->key_room * 2 : 1024;
+
+	if (batch->key_count + FRAMES_OF_PLACE <= batch->key_room)
+		return keys + batch->key_count;
+	keys = realloc(keys, room * sizeof(*keys));
+	if (!keys)
+		return NULL;
+	batch->keys = keys;
+	batch->key_room = room;
+	return keys + batch->key_count;
+}
+
+static int add_keys(struct perfev_symbols *s, struct batch *batch, const struct located *at)
+{
+	uint32_t *keys = room_for_keys(batch);
+	int n = keys ? naming_keys(s, at, keys, FRAMES_OF_PLACE) : -ENOMEM;
+
+	if (n < 0)
+		return -ENOMEM;
+	batch->key_count += (size_t)n;
+	return 0;
+}
+
+/* A place of a process as it is now. */
+static int name_now(struct worker *w, struct batch *batch, const struct perfev_place *place)
+{
+	struct perfev_symbols *s = w->symbols;
+	struct located at;
+	int r;
+
+	if (symbols_locate(s, place, !s->opts.no_inline, &at) < 0)
+		return -ENOMEM;
+	pthread_mutex_lock(&s->naming_lock);
+	r = add_keys(s, batch, &at);
+	pthread_mutex_unlock(&s->naming_lock);
+	return r;
+}
+
+static int add_place(struct worker *w, struct batch *batch, struct space_view *view, const struct perfev_place *place)
+{
+	struct located *located;
+
+	if (!view)
+		return name_now(w, batch, place);
+	located = array_grow(batch->located, &batch->located_room, batch->located_count, sizeof(*located));
+	if (!located)
+		return -ENOMEM;
+	batch->located = located;
+	return locate(w->locator, &located[batch->located_count++], view, place->ip, place->cpumode,
+		      LOCATE_NO_WAIT | (w->symbols->opts.no_inline ? LOCATE_PLAIN : LOCATE_INLINED));
+}
+
+static int add_chain(struct worker *w, struct batch *batch, const struct perfev_sample *sample, struct space_view *view,
+		     struct perfev_place *place)
+{
+	bool own = sample->present & PERF_SAMPLE_IP; /* the first address is the sample's, and there already */
+	struct perfev_callchain_entry entry;
+	struct perfev_callchain chain;
+
+	perfev_callchain_begin(&chain, sample->callchain, sample->misc);
+	while (perfev_callchain_next(&chain, &entry) > 0) {
+		place->cpumode = mode_of(entry.context);
+		if (!place->cpumode || !entry.ip)
+			continue;
+		if (own) {
+			own = false;
+			continue;
+		}
+		place->ip = entry.first ? entry.ip : entry.ip - 1;
+		if (add_place(w, batch, view, place) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int unwind(struct worker *w, struct item *item, struct perfev_sample *sample, struct space_view *view)
+{
+	struct perfev_unwound unwound;
+	int r;
+
+	w->unwinder->kept = view != NULL;
+	w->unwinder->view = view;
+	r = perfev_unwind_sample(w->unwinder, sample, item->layout, &unwound, NULL);
+	item->end = unwound.end;
+	return r < 0 ? r : 0;
+}
+
+/* The kernel's symbols take long to read: a thread begins with them before it may have to wait for another one, which makes
+ * the unwind table that both want. */
+static void begin_kernel(struct perfev_symbols *s, const struct perfev_sample *sample, const struct space_view *view)
+{
+	if (view && !s->kernel_loaded && (sample->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		symbols_kernel(s, false);
+}
+
+int stacks_locate(struct worker *worker, struct batch *batch, struct item *item, struct space_view *view,
+		  struct perfev_error *err)
+{
+	struct perfev_sample sample;
+	struct perfev_place place;
+	int r;
+
+	sample.pid = sample.tid = 0;
+	sample.ip = 0;
+	r = perfev_sample_decode(&sample, &item->record, item->layout, err);
+	if (r < 0)
+		return r;
+	item->named = !view;
+	item->unwanted = worker->opts->wanted && !worker->opts->wanted(worker->opts->context, &sample);
+	if (item->unwanted)
+		return 0;
+	begin_kernel(worker->symbols, &sample, view);
+	r = unwind(worker, item, &sample, view);
+	place.ip = sample.ip;
+	place.pid = (int32_t)sample.pid;
+	place.cpumode = sample.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	item->first = (uint32_t)(view ? batch->located_count : batch->key_count);
+	if (r == 0 && (sample.present & PERF_SAMPLE_IP))
+		r = add_place(worker, batch, view, &place);
+	if (r == 0 && (sample.present & PERF_SAMPLE_CALLCHAIN))
+		r = add_chain(worker, batch, &sample, view, &place);
+	item->count = (uint32_t)(view ? batch->located_count : batch->key_count) - item->first;
+	return r < 0 ? error_memory(err) : 0;
+}
+
+/* What another thread was reading when it was asked for. */
+static int locate_again(struct worker *w, struct batch *batch, const struct item *item, struct located *at)
+{
+	return locate(w->locator, at, &batch->views[item->view], at->address, at->cpumode,
+		      w->symbols->opts.no_inline ? LOCATE_PLAIN : LOCATE_INLINED);
+}
+
+int stacks_name(struct worker *worker, struct batch *batch, const struct item *item, const uint32_t **keys, uint32_t *count)
+{
+	size_t first = item->named ? item->first : batch->key_count, i;
+
+	*count = item->count;
+	if (!item->named) {
+		for (i = 0; i < item->count; i++) {
+			struct located *at = &batch->located[item->first + i];
+
+			if ((at->later && locate_again(worker, batch, item, at) < 0) || add_keys(worker->symbols, batch, at) < 0)
+				return -ENOMEM;
+		}
+		*count = (uint32_t)(batch->key_count - first);
+		batch->key_count = first;
+	}
+	*keys = batch->keys + first;
+	return 0;
+}
