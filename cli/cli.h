@@ -261,6 +261,8 @@ int replay_run(struct replay *replay, struct perfev_error *err);
 /* The symbols before replay_run(), which makes them otherwise. */
 int replay_symbols(struct replay *replay, struct perfev_error *err);
 void replay_close(struct replay *replay);
+/* replay_recorded.c: what is in sections of simpleperf */
+void replay_feed_recorded(const struct replay *replay);
 /* The user part of a sample's call chain, when it was recorded as registers and stack, or by the CPU. 1: it was put into the
  * chain, which then lives until the next call; 0: nothing is to be done. */
 int replay_unwind(struct replay *replay, struct perfev_sample *sample, const struct perfev_layout *layout,

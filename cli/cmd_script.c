@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_BYTES 16384
-
 struct options {
 	struct replay_opts replay;
 	struct filter filter;
@@ -32,117 +30,6 @@ struct run {
 	bool *wanted; /* by event */
 	uint64_t samples;
 };
-
-/* ---- names that are printed again and again ----------------------------------------------------------------- */
-
-/* A copy, without what would steer a terminal, and with NAME_STEP bytes behind it. */
-static void set_name(struct script_name *name, const char *before, const char *text, const char *behind)
-{
-	static const char empty[NAME_STEP];
-	size_t n = strlen(text), i;
-	char *copy;
-
-	n = (n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES) + strlen(before) + strlen(behind);
-	copy = calloc(1, n + NAME_STEP);
-	name->text = copy ? copy : empty;
-	name->size = copy ? n : 0;
-	if (!copy)
-		return;
-	snprintf(copy, n + 1, "%s%.*s%s", before, NAME_MAX_BYTES, text, behind);
-	for (i = 0; i < n; i++)
-		if ((unsigned char)copy[i] < 0x20 || copy[i] == 0x7f)
-			copy[i] = '?';
-}
-
-/* What perf calls the file: of kernel code that was not said to be mapped nothing; of a module of the kernel that is in the list of build-ids its path; of code that came
- * while the kernel ran the name of that code. */
-static const char *module_text(const struct script *script, const struct perfev_frame *frame)
-{
-	struct perfev_module_info info;
-
-	if (!(frame->flags & PERFEV_FRAME_KERNEL))
-		return frame->module;
-	if (!frame->symbol && !script->replay.kernel_mapped)
-		return "[unknown]";
-	if (frame->symbol && !strcmp(frame->module, "[bpf]"))
-		return frame->symbol;
-	if (perfev_symbols_module(script->replay.symbols, frame->module_id, &info) && info.build_id.size)
-		return info.path;
-	return frame->module;
-}
-
-const struct script_frame *script_new_frame(struct script *script, const struct perfev_frame *frame)
-{
-	static const char empty[NAME_STEP];
-	static const struct script_frame none = {{empty, 0}, {empty, 0}};
-	struct script_frame *frames;
-
-	if (frame->key >= script->frame_count) {
-		size_t count = (size_t)frame->key + 1024;
-
-		frames = realloc(script->frames, count * sizeof(*frames));
-		if (!frames)
-			return &none;
-		memset(frames + script->frame_count, 0, (count - script->frame_count) * sizeof(*frames));
-		script->frames = frames;
-		script->frame_count = count;
-	}
-	frames = &script->frames[frame->key];
-	set_name(&frames->symbol, "", frame->symbol ? frame->symbol : "[unknown]", "");
-	set_name(&frames->module, "(", module_text(script, frame), ")");
-	return frames;
-}
-
-static void free_frames(struct script *script)
-{
-	size_t i;
-
-	for (i = 0; i < script->frame_count; i++) {
-		if (script->frames[i].symbol.size)
-			free((void *)(uintptr_t)script->frames[i].symbol.text);
-		if (script->frames[i].module.size)
-			free((void *)(uintptr_t)script->frames[i].module.text);
-	}
-	free(script->frames);
-}
-
-/* ---- tracepoints --------------------------------------------------------------------------------------------- */
-
-static void prepare_trace(struct script *script, struct script_event *event)
-{
-	struct perfev_printer_opts opts = {.size = sizeof(opts)};
-	struct perfev_reader *reader = script->replay.reader;
-	struct perfev_reader_info info;
-	struct perfev_tracing tracing;
-	struct perfev_bytes section;
-	struct perfev_error err;
-
-	if (event->tracepoint || event->why[0])
-		return;
-	if (perfev_reader_tracepoint(reader, event->attr->config, &event->tracepoint, &err) < 0) {
-		snprintf(event->why, sizeof(event->why), "%.250s", err.text);
-		return;
-	}
-	perfev_reader_describe(reader, &info);
-	if (perfev_reader_feature(reader, PERFEV_FEATURE_TRACING_DATA, &section) &&
-	    perfev_feature_tracing(&tracing, section, NULL) == 0)
-		opts.printk_formats = tracing.printk_formats;
-	if (perfev_printer_new(&event->printer, event->tracepoint, &opts, &err) < 0)
-		snprintf(event->why, sizeof(event->why), "%.250s", err.text);
-}
-
-size_t script_trace(struct script *script, struct script_event *event, struct perfev_bytes raw, char *to, size_t size)
-{
-	int n = -1;
-
-	prepare_trace(script, event);
-	to[0] = 0;
-	if (event->printer)
-		n = perfev_printer_format(to, size, event->printer, raw, NULL);
-	if (n < 0 && event->tracepoint)
-		n = (int)perfev_tracepoint_format(to, size, event->tracepoint, raw);
-	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
-}
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
 
@@ -257,7 +144,7 @@ static void name_event(struct script *script, struct script_event *event)
 	n = n < 0 ? 0 : n < 255 ? n : 255;
 	memset(spaces, ' ', (size_t)n);
 	spaces[n] = 0;
-	set_name(&event->text, spaces, event->name, ": ");
+	script_set_name(&event->text, spaces, event->name, ": ");
 }
 
 static int put(struct run *run, const struct perfev_sample *sample, size_t event, uint64_t period,
@@ -412,7 +299,7 @@ static void run_free(struct run *run)
 	free(run->script.events);
 	free(run->wanted);
 	free(run->counts);
-	free_frames(&run->script);
+	script_free_frames(&run->script);
 	replay_close(&run->script.replay);
 	free(run->script.pen);
 	free(run);

@@ -147,6 +147,25 @@ static uint32_t available_cpus(const struct perfev_reader *reader, bool swapped)
 	return perfev_feature_next(&walk, &field, NULL) > 0 ? (uint32_t)field.number : 0;
 }
 
+/* What was mapped when simpleperf began: records of the first event. */
+static void put_maps(const struct perfev_reader *reader, struct perfev_bytes rest, bool swapped)
+{
+	struct perfev_reader_event_info event = {.layout = NULL};
+	struct perfev_record record;
+	char text[8192];
+
+	perfev_reader_event_at(reader, 0, &event);
+	fputc('\n', stdout);
+	while (event.layout && perfev_record_from_bytes(&record, rest, swapped ? PERFEV_RECORD_SWAPPED : 0, NULL) == 0) {
+		fputs("  ", stdout);
+		if (perfev_record_format(text, sizeof(text), &record, event.layout, NULL) >= 0)
+			text_name(stdout, text);
+		fputc('\n', stdout);
+		rest.data = (const unsigned char *)rest.data + record.size;
+		rest.size -= record.size;
+	}
+}
+
 static void put_feature(const struct perfev_reader *reader, unsigned feature, struct perfev_bytes section, bool swapped)
 {
 	const char *name = perfev_feature_name(feature);
@@ -157,6 +176,8 @@ static void put_feature(const struct perfev_reader *reader, unsigned feature, st
 		printf("feature %u: ", feature);
 	if (feature == PERFEV_FEATURE_TRACING_DATA)
 		put_formats(section);
+	else if (feature == PERFEV_FEATURE_SIMPLEPERF_INIT_MAP)
+		put_maps(reader, section, swapped);
 	else
 		put_fields(feature, section, swapped, available_cpus(reader, swapped));
 }

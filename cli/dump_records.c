@@ -65,7 +65,7 @@ static void put_text(struct pen *pen, const struct perfev_record *record, const 
 {
 	char *to = pen_room(pen, 256);
 
-	memcpy(to, "0x", 2);
+	memcpy(to, record->flags & PERFEV_RECORD_JOINED ? "+ " : "0x", 2); /* of one whose pieces are above */
 	to = record->offset >> 32 ? put_hex(to + 2, record->offset, 0) : put_hex_zeros(to + 2, record->offset, 8);
 	*to++ = ' ';
 	to = put_number(to, record->size, 5);
@@ -99,6 +99,8 @@ static void put_json(const struct perfev_record *record, const struct perfev_lay
 		json_string(stdout, name);
 	else
 		fputs("null", stdout);
+	if (record->flags & PERFEV_RECORD_JOINED)
+		fputs(",\"joined\":true", stdout);
 	printf(",\"misc\":%u,\"size\":%" PRIu32 ",\"text\":", record->misc, record->size);
 	json_string(stdout, text);
 	fputs(",\"record\":", stdout);

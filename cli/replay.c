@@ -57,21 +57,6 @@ static void feed_build_ids(const struct replay *replay)
 		perfev_symbols_build_id(replay->symbols, &entry, NULL);
 }
 
-/* Symbols that simpleperf wrote down on the machine itself. */
-static void feed_recorded(const struct replay *replay, unsigned feature)
-{
-	struct perfev_recorded_file file;
-	struct perfev_reader_info info;
-	struct perfev_bytes bytes;
-	size_t position = 0;
-
-	perfev_reader_describe(replay->reader, &info);
-	if (!perfev_reader_feature(replay->reader, feature, &bytes))
-		return;
-	while (perfev_feature_file(&file, bytes, feature, info.swapped, &position, NULL) > 0)
-		perfev_symbols_recorded(replay->symbols, &file, NULL);
-}
-
 /* Whether the recording is from another kernel or machine than this one, or does not say where from. */
 static bool is_foreign(const struct replay *replay)
 {
@@ -169,8 +154,7 @@ int replay_symbols(struct replay *replay, struct perfev_error *err)
 	if (r < 0)
 		return r;
 	feed_build_ids(replay);
-	feed_recorded(replay, PERFEV_FEATURE_SIMPLEPERF_FILE);
-	feed_recorded(replay, PERFEV_FEATURE_SIMPLEPERF_FILE2);
+	replay_feed_recorded(replay);
 	if (!replay->stacks_opts)
 		return 0;
 	replay->stacks_opts->arch = arch_of(replay);

@@ -150,8 +150,11 @@ struct script_sample {
 	int32_t pid, tid; /* -1: not known */
 };
 
+/* script_names.c: a text with something before and behind it, without what would steer a terminal */
+void script_set_name(struct script_name *name, const char *before, const char *text, const char *behind);
 /* Makes it. Texts are empty without memory. */
 const struct script_frame *script_new_frame(struct script *script, const struct perfev_frame *frame);
+void script_free_frames(struct script *script);
 
 static inline const struct script_frame *script_frame(struct script *script, const struct perfev_frame *frame)
 {

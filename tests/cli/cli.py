@@ -89,8 +89,14 @@ class Folder:
 
 
 def expect(condition, text):
+    if not isinstance(text, (str, bytes)):
+        raise TypeError("expect() takes a condition and a text; expect_same() compares two values")
     if not condition:
         raise AssertionError(text)
+
+
+def expect_same(got, wanted):
+    expect(got == wanted, f"{got!r}, not {wanted!r}")
 
 
 def expect_code(done, code):

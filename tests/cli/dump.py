@@ -7,7 +7,7 @@ import re
 import shutil
 import struct
 
-from cli import BURN, PERFEV, Folder, Skip, expect, expect_code, expect_in, perfev, stats
+from cli import BURN, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_same, perfev, stats
 
 LINE = re.compile(r"0x[0-9a-f]{8,} +(\d+)  ([A-Z0-9_]+|\d+) misc=0x[0-9a-f]+(.*)")
 
@@ -144,6 +144,45 @@ def test_recordings_of_others():
         expect(done.code in (0, counted.code), f"{path.name}: {done.err}")  # it does not look at the records
         seen += 1
     expect(seen > 0, "no recording could be read")
+
+
+def simpleperf_file(path):
+    """A mapping in a section, a sample in it, names in another section, and a record in pieces."""
+    attr = struct.pack("<IIQQQ", 1, 64, 0, 1, 7).ljust(64, b"\0") + bytes(16)  # IP, TID, TIME
+    sample = struct.pack("<IHHQIIQ", 9, 2, 32, 0x7010, 5, 5, 100)
+    whole = struct.pack("<IHHI", 32778, 0, 32, 0)[:8] + struct.pack("<Q", 7) + b"why it was so\0\0\0"
+    pieces = b"".join(struct.pack("<IHH", 32772, 0, 8 + len(part)) + part for part in (whole[:20], whole[20:]))
+    data = sample + pieces + struct.pack("<IHH", 32773, 0, 8)
+    name = b"/system/lib64/libx.so\0\0\0"
+    maps = struct.pack("<IHHIIQQQ", 1, 2, 40 + len(name), 5, 5, 0x7000, 0x1000, 0) + name
+    file = name.rstrip(b"\0") + b"\0" + struct.pack("<IQI", 2, 0, 1) + struct.pack("<QI", 0x10, 8) + b"named\0" + bytes(8)
+    sections = [struct.pack("<I", len(file)) + file, maps]  # FILE is 128, INIT_MAP 134
+    at = 184 + len(data) + 16 * len(sections)
+    table = b""
+    for section in sections:
+        table += struct.pack("<QQ", at, len(section))
+        at += len(section)
+    header = b"PERFILE2" + struct.pack("<8Q4Q", 104, 80, 104, 80, 184, len(data), 0, 0, 0, 0, 1 << 0 | 1 << 6, 0)
+    path.write_bytes(header + attr + data + table + b"".join(sections))
+
+
+def test_simpleperf():
+    """Names by what is in the recording; sections and pieces as they are, and what they mean."""
+    with Folder() as folder:
+        path = folder / "perf.data"
+        simpleperf_file(path)
+        functions = perfev("report", "--json", "-i", path).json()["functions"]
+        expect_same([(f["symbol"], f["module"]) for f in functions], [("named", "/system/lib64/libx.so")])
+        header = perfev("dump", "--header", "-i", path).out
+        expect_in("/system/lib64/libx.so type=2 min_vaddr=0x0", header)
+        expect_in("    address=0x10 size=8 named", header)
+        expect_in("MMAP misc=0x2 pid=5 tid=5 addr=0x7000", header)
+        expect_same([line.split()[1] for line in perfev("dump", "--stats", "-i", path).out.splitlines()], ["1", "2", "1", "4"])
+        lines = perfev("dump", "-i", path).out.splitlines()
+        expect_same(sum(line.startswith("0x") for line in lines), 4)
+        expect([line for line in lines if line.startswith("+ ")][0].endswith('time=7 text="why it was so"'), f"{lines}")
+        records = perfev("dump", "--json", "-i", path).json()["records"]
+        expect_same([record["name"] for record in records if record.get("joined")], ["SIMPLEPERF_DEBUG"])
 
 
 def aux_file(path, kind, pieces, words=()):

@@ -183,7 +183,7 @@ def test_ordinary_user_at_level_2():
         expect_in("user code only", done.err)
         report = as_nobody(program, "report", "-i", folder / "n.data", "--json").json()
         expect(all("[kernel" not in f["module"] for f in report["functions"]), "kernel samples")
-        expect(report["functions"][0]["symbol"].startswith("burn_"), report["functions"][0])
+        expect(report["functions"][0]["symbol"].startswith("burn_"), str(report["functions"][0]))
 
 
 def test_refusals_at_level_2():

@@ -130,7 +130,7 @@ def test_what_is_written_down_of_traces():
             expect_in(f" {word} ", line)
         rows = perfev("dump", "-i", path, "--json").json()["records"]
         info = [row["auxtrace_info"] for row in rows if "auxtrace_info" in row]
-        expect(len(info) == 1 and info[0]["type"] == "intel_pt" and info[0]["words"]["mtc_period_bits"] == "0x3c000", info)
+        expect(len(info) == 1 and info[0]["type"] == "intel_pt" and info[0]["words"]["mtc_period_bits"] == "0x3c000", f"{info}")
 
 
 def test_coresight():
@@ -158,7 +158,7 @@ def test_json():
         rows = [[row["branch"], row["from"]["ip"][2:]] for row in found if row["branch"] != "none"]
         expect(rows == [row[:2] for row in truth], "other branches")
         expect(sum(row["instructions"] for row in found) > 10000, "instructions")
-        expect(found[0]["begins"] and found[0]["from"] is None and found[0]["to"]["symbol"] == "main", found[0])
+        expect(found[0]["begins"] and found[0]["from"] is None and found[0]["to"]["symbol"] == "main", f"{found[0]}")
         expect(all(row["cpu"] is None and row["comm"] == "branches" and row["why"] is None for row in found), "who ran")
 
 

@@ -238,10 +238,10 @@ def test_a_recorder_that_was_too_late_comes_first():
                 policies.add(("recorder", os.sched_getscheduler(recorder.pid)))
             except (ProcessLookupError, FileNotFoundError):
                 pass
-        expect(recorder.returncode == 0, recorder.returncode)
+        expect(recorder.returncode == 0, f"{recorder.returncode}")
     forked = getattr(os, "SCHED_RESET_ON_FORK", 0x40000000)
-    expect(("recorder", os.SCHED_FIFO | forked) in policies, policies)
-    expect(all(policy == os.SCHED_OTHER for who, policy in policies if who == "command"), policies)
+    expect(("recorder", os.SCHED_FIFO | forked) in policies, f"{policies}")
+    expect(all(policy == os.SCHED_OTHER for who, policy in policies if who == "command"), f"{policies}")
 
 
 def test_stdout():

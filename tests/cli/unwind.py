@@ -3,7 +3,7 @@
 import platform
 import re
 
-from cli import Folder, Skip, expect, expect_code, expect_in, expect_one_line, need_command, perfev, run, stats
+from cli import Folder, Skip, expect, expect_code, expect_in, expect_same, expect_one_line, need_command, perfev, run, stats
 
 # main calls down(depth), which calls itself, and spins at the end; no frame pointers
 PROGRAM = r"""
@@ -59,9 +59,9 @@ def test_recursion():
         path = program(folder)
         for depth in (1, 2, 17, 200):
             stacks, _ = stacks_of(record(folder, path, "dwarf,16384", depth))
-            expect(len(stacks), 1)
+            expect_same(len(stacks), 1)
             frames = list(stacks)[0]
-            expect(frames[-depth - 2:], ("main",) + ("down",) * depth + ("spin",))
+            expect_same(frames[-depth - 2:], ("main",) + ("down",) * depth + ("spin",))
             assert sum(stacks.values()) > 5, stacks
 
 
@@ -69,7 +69,7 @@ def test_debug_frame_only():
     with Folder() as folder:
         path = program(folder, 16, "-g", "-fno-asynchronous-unwind-tables")
         stacks, _ = stacks_of(record(folder, path, "dwarf", 3))
-        expect([frames[-5:] for frames in stacks], [("main", "down", "down", "down", "spin")])
+        expect_same([frames[-5:] for frames in stacks], [("main", "down", "down", "down", "spin")])
 
 
 def test_sframe_only():
@@ -82,8 +82,8 @@ def test_sframe_only():
         whole, _ = stacks_of(record(folder, path, "dwarf,16384", 20))
         expect_code(run("objcopy", "--remove-section", ".eh_frame", "--remove-section", ".eh_frame_hdr", path), 0)
         stacks, _ = stacks_of(record(folder, path, "dwarf,16384", 20))
-        expect(sorted(stacks), sorted(whole))
-        expect([frames[-22:] for frames in stacks], [("main",) + ("down",) * 20 + ("spin",)])
+        expect_same(sorted(stacks), sorted(whole))
+        expect_same([frames[-22:] for frames in stacks], [("main",) + ("down",) * 20 + ("spin",)])
         image = bytearray(path.read_bytes())  # without sections it is found by its segment
         image[0x28:0x30] = bytes(8)
         image[0x3c:0x40] = bytes(4)
@@ -113,10 +113,10 @@ def test_cut():
     with Folder() as folder:
         path = program(folder, 4000)
         stacks, done = stacks_of(record(folder, path, "dwarf", 20))
-        expect([set(frames[1:-1]) for frames in stacks], [{"down"}])
-        expect(done.err.count("go on beyond the bytes"), 1)
+        expect_same([set(frames[1:-1]) for frames in stacks], [{"down"}])
+        expect_same(done.err.count("go on beyond the bytes"), 1)
         stacks, done = stacks_of(record(folder, path, "dwarf,65528", 10))
-        expect([frames[-12:] for frames in stacks], [("main",) + ("down",) * 10 + ("spin",)])
+        expect_same([frames[-12:] for frames in stacks], [("main",) + ("down",) * 10 + ("spin",)])
         assert "beyond" not in done.err, done.err
 
 
@@ -125,9 +125,9 @@ def test_deep():
     with Folder() as folder:
         stacks, done = stacks_of(record(folder, program(folder), "dwarf,65528", 5000))
         for frames in stacks:
-            expect(set(frames[1:-1]), {"down"})
+            expect_same(set(frames[1:-1]), {"down"})
             assert len(frames) > 500, len(frames)
-        expect(done.err.count("go on beyond the bytes"), 1)
+        expect_same(done.err.count("go on beyond the bytes"), 1)
 
 
 def test_frame_pointers_copy_no_stack():
@@ -141,7 +141,7 @@ def test_frame_pointers_copy_no_stack():
             sizes[how] = data.stat().st_size / max(1, stats(data)["SAMPLE"])
         assert sizes["fp"] < 1000 < 8000 < sizes["dwarf"], sizes
         for frames in stacks_of(data)[0]:
-            expect([name for name in frames if name in ("main", "spin")], ["main", "spin"])
+            expect_same([name for name in frames if name in ("main", "spin")], ["main", "spin"])
 
 
 def test_calls_of_the_cpu_that_it_has_not():
@@ -194,9 +194,9 @@ def test_code_without_information():
                 data = record(folder, folder / "w", "dwarf", how)
                 stacks, _ = stacks_of(data)
                 frames = max(stacks.items(), key=lambda item: item[1])[0][-len(wanted):]
-                expect([a if b else None for a, b in zip(frames, wanted)], list(wanted))
+                expect_same([a if b else None for a, b in zip(frames, wanted)], list(wanted))
                 ends = re.findall(r'"stack_end":"([\w-]+)"', perfev("script", "--json", "-i", data).out)
-                expect(max(set(ends), key=ends.count), end)
+                expect_same(max(set(ends), key=ends.count), end)
         # a function without a frame is left out with its caller's place; who called that is known
         data = record(folder, folder / "w", "dwarf", "leaf")
         frames = [line.rsplit(" ", 1)[0].split(";") for line in perfev("report", "-i", data, "--folded").out.splitlines()]
@@ -220,7 +220,7 @@ def test_many_functions():
         expect_code(run("gcc", "-O2", "-Wl,--no-eh-frame-hdr", folder / "m.c", folder / "f.s", "-o", folder / "m"), 0)
         stacks, _ = stacks_of(record(folder, folder / "m", "dwarf"))
         frames = max(stacks.items(), key=lambda item: item[1])[0]
-        expect(frames[-3:], ("main", "f25049", "spin"))
+        expect_same(frames[-3:], ("main", "f25049", "spin"))
 
 
 KNOWN = r"""
@@ -287,7 +287,7 @@ def test_json():
         expect_in('"callchain":[{"ip":', done.out)
         expect_in('"stack_end":"complete"', done.out)
         line = next(line for line in done.out.splitlines() if '"symbol":"spin"' in line)
-        expect(re.findall(r'"symbol":"(\w+)"', line.split('"callchain"')[1])[:7], ["spin"] + ["down"] * 5 + ["main"])
+        expect_same(re.findall(r'"symbol":"(\w+)"', line.split('"callchain"')[1])[:7], ["spin"] + ["down"] * 5 + ["main"])
 
 
 def blocks(text):
@@ -305,11 +305,11 @@ def test_text_of_perf():
         for data in (folder.path / "p.data", record(folder, path, "dwarf", 40)):
             theirs = blocks(run("perf", "script", "--no-inline", "-i", data).out)
             ours = blocks(perfev("script", "-i", data).out)
-            expect(len(ours), len(theirs))
+            expect_same(len(ours), len(theirs))
             deep = 0
             for a, b in zip(ours, theirs):
                 b = [line for line in b if "ffffffffffffffff" not in line]
-                expect(a[:len(b)], b)
+                expect_same(a[:len(b)], b)
                 deep += len(b) > 40
             assert deep, [len(b) for b in theirs]
 
