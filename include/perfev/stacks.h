@@ -26,9 +26,11 @@ struct perfev_stack {
 	uint32_t end; /* enum perfev_unwound_end: why it has no more frames; NOTHING when it was not unwound */
 };
 
+#define PERFEV_JOBS_ALL UINT32_MAX /* one for each CPU that the caller may use */
+
 struct perfev_stacks_opts {
 	size_t size;
-	uint32_t jobs;	     /* threads, the caller's included, at most 256; 0: one for each CPU that the caller may use */
+	uint32_t jobs;	     /* threads, the caller's included, at most 256, or PERFEV_JOBS_ALL; 0: the caller's alone */
 	uint32_t arch;	     /* enum perfev_arch of the recording; 0: the host's */
 	uint32_t max_frames; /* that are unwound; 0: 4096 */
 	uint32_t reserved;

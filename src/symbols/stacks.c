@@ -90,7 +90,7 @@ int perfev_stacks_new(struct perfev_stacks **ret, struct perfev_symbols *symbols
 
 	if (r < 0)
 		return r;
-	if (!full.take || full.jobs > JOBS_MAX)
+	if (!full.take || (full.jobs > JOBS_MAX && full.jobs != PERFEV_JOBS_ALL))
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE, "cannot make stacks: %s",
 				 full.take ? "there can be 256 jobs at most" : "nothing takes them");
 	s = calloc(1, sizeof(*s));
@@ -98,9 +98,11 @@ int perfev_stacks_new(struct perfev_stacks **ret, struct perfev_symbols *symbols
 		return error_memory(err);
 	s->opts = full;
 	s->symbols = symbols;
-	s->jobs = full.jobs ? full.jobs : usable_cpus();
-	if (s->jobs < 1 || s->jobs > JOBS_MAX)
-		s->jobs = s->jobs ? JOBS_MAX : 1;
+	s->jobs = full.jobs == PERFEV_JOBS_ALL ? usable_cpus() : full.jobs;
+	if (s->jobs < 1)
+		s->jobs = 1;
+	if (s->jobs > JOBS_MAX)
+		s->jobs = JOBS_MAX;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->changed, NULL);
 	r = make_all(s, err);

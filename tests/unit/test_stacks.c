@@ -208,7 +208,7 @@ static void again(void)
 
 static void test_any_number_of_threads(void **state)
 {
-	static const uint32_t jobs[] = {1, 2, 3, 8, 0};
+	static const uint32_t jobs[] = {0, 1, 2, 3, 8, PERFEV_JOBS_ALL};
 	size_t wanted_size, i;
 	char *wanted;
 
