@@ -221,7 +221,10 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 	if (!replay->symbols)
 		r = replay_symbols(replay, err);
 	as_it_is = r < 0 ? r : perfev_deferred_feed(replay->deferred, record, layout, err);
-	r = as_it_is < 0 ? as_it_is : take_joined(replay, err);
+	if (as_it_is < 0)
+		return as_it_is;
+	if (record->type != PERF_RECORD_SAMPLE || !as_it_is) /* one that does not wait makes none ready */
+		r = take_joined(replay, err);
 	if (r < 0 || !as_it_is)
 		return r;
 	if (record->type == PERF_RECORD_SAMPLE) {

@@ -124,9 +124,20 @@ struct script {
 	bool ns;	  /* times with all digits */
 	struct script_frame *frames; /* by frame key */
 	size_t frame_count;
-	const char *comm; /* the one that was printed last, */
-	char comm_text[64]; /* as it is printed with or without spaces before it, */
-	int comm_size, comm_width;
+	/* what was printed last, which often comes again: the name and number of a thread, and the second */
+	struct {
+		const char *comm;
+		int32_t pid, tid;
+		uint32_t shown;
+		int width;
+		size_t size;
+		char text[128];
+	} thread;
+	struct {
+		uint64_t second;
+		size_t size; /* 0: none yet */
+		char text[24];
+	} time;
 };
 
 /* A sample, as it is printed. */

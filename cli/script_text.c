@@ -311,22 +311,37 @@ static char *put_task(char *to, uint32_t shown, const struct script_sample *s)
 	return to;
 }
 
-/* One comm follows itself again and again. */
-static char *put_comm(char *to, struct script *script, const struct script_sample *s)
+static char *put_comm(char *to, const struct script_sample *s, int width)
 {
-	int width = is(script, s, FIELD_IP) && s->event->has_callchain ? 0 : 16, i;
+	int size = snprintf(to, 63, "%*.60s", width, s->comm), i;
 
-	if (script->comm != s->comm || script->comm_width != width) {
-		script->comm = s->comm;
-		script->comm_width = width;
-		script->comm_size = snprintf(script->comm_text, sizeof(script->comm_text) - 1, "%*.60s", width, s->comm);
-		for (i = 0; i < script->comm_size; i++)
-			if ((unsigned char)script->comm_text[i] < 0x20 || script->comm_text[i] == 0x7f)
-				script->comm_text[i] = '?';
-		script->comm_text[script->comm_size++] = ' ';
+	for (i = 0; i < size; i++)
+		if ((unsigned char)to[i] < 0x20 || to[i] == 0x7f)
+			to[i] = '?';
+	to[size] = ' ';
+	return to + size + 1;
+}
+
+static char *put_thread(char *to, struct script *script, const struct script_sample *s, uint32_t shown)
+{
+	int width = has(shown, FIELD_IP) && s->event->has_callchain ? 0 : 16;
+	char text[sizeof(script->thread.text) + 96], *end = text;
+
+	if (script->thread.comm != s->comm || script->thread.tid != s->tid || script->thread.pid != s->pid ||
+	    script->thread.shown != shown || script->thread.width != width) {
+		if (has(shown, FIELD_COMM))
+			end = put_comm(end, s, width);
+		end = put_task(end, shown, s);
+		script->thread.comm = s->comm;
+		script->thread.pid = s->pid;
+		script->thread.tid = s->tid;
+		script->thread.shown = shown;
+		script->thread.width = width;
+		script->thread.size = (size_t)(end - text);
+		memcpy(script->thread.text, text, sizeof(script->thread.text));
 	}
-	memcpy(to, script->comm_text, sizeof(script->comm_text));
-	return to + script->comm_size;
+	memcpy(to, script->thread.text, sizeof(script->thread.text));
+	return to + script->thread.size;
 }
 
 static char *put_cpu(char *to, const struct perfev_sample *sample)
@@ -343,11 +358,21 @@ static char *put_cpu(char *to, const struct perfev_sample *sample)
 	return to;
 }
 
-static char *put_time(char *to, const struct script *script, uint64_t time)
+static char *put_time(char *to, struct script *script, uint64_t time)
 {
-	to = put_number(to, time / 1000000000, 5);
-	*to++ = '.';
-	to = script->ns ? put_zeros(to, time % 1000000000, 9) : put_zeros(to, time % 1000000000 / 1000, 6);
+	uint64_t second = time / 1000000000, rest = time % 1000000000;
+
+	if (!script->time.size || script->time.second != second) {
+		char text[96], *end = put_number(text, second, 5);
+
+		*end++ = '.';
+		script->time.second = second;
+		script->time.size = (size_t)(end - text);
+		memcpy(script->time.text, text, sizeof(script->time.text));
+	}
+	memcpy(to, script->time.text, sizeof(script->time.text));
+	to += script->time.size;
+	to = script->ns ? put_zeros(to, rest, 9) : put_zeros(to, rest / 1000, 6);
 	*to++ = ':';
 	*to++ = ' ';
 	return to;
@@ -359,9 +384,7 @@ static void put_start(struct script *script, const struct script_sample *s)
 	uint32_t shown = script->fields.shown[s->event->kind];
 	char *to = pen_room(script->pen, 1024 + s->event->text.size + NAME_STEP);
 
-	if (has(shown, FIELD_COMM))
-		to = put_comm(to, script, s);
-	to = put_task(to, shown, s);
+	to = put_thread(to, script, s, shown);
 	if (has(shown, FIELD_CPU))
 		to = put_cpu(to, s->sample);
 	if (has(shown, FIELD_MISC))

@@ -243,7 +243,7 @@ static inline void fetch_ahead(const unsigned char *data)
 static int take_header(struct perfev_reader *reader, struct perfev_record *ret, struct perfev_error *err)
 {
 	const unsigned char *data = fits(reader, 8) ? reader_need(reader, 8) : NULL;
-	struct perfev_bytes header = {data, 8};
+	struct perfev_bytes header = {data, UINT32_MAX}; /* whether all of it is there is looked at later */
 
 	if (!data) {
 		if (bytes_left(reader) == 0 && !reader->stream_error && !source_shrank(reader->input))

@@ -327,6 +327,8 @@ static int feed_kallsyms(struct perfev_symbols *s, const struct perfev_record *r
 int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
 			const struct perfev_layout *layout, struct perfev_error *err)
 {
+	if (record->type == PERF_RECORD_SAMPLE && !symbols->jits && !symbols->spaces.execs)
+		return 0;
 	if (symbols->jits)
 		note_time(symbols, record, layout);
 	switch (record->type) {

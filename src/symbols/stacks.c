@@ -177,19 +177,13 @@ static void locate_batch(struct worker *worker, struct batch *batch)
 static int take_item(struct worker *worker, struct batch *batch, const struct item *item, struct perfev_error *err)
 {
 	const struct perfev_stacks_opts *opts = worker->opts;
-	struct perfev_stack stack = {.layout = item->layout, .cookie = item->cookie, .comm = item->comm, .end = item->end};
-	struct perfev_sample sample;
-	int r;
+	struct perfev_stack stack = {&item->sample, item->layout, item->cookie, item->comm, NULL, 0, item->end};
 
 	if (item->unwanted)
 		return 0;
-	r = stacks_name(worker, batch, item, &stack.keys, &stack.count);
-	if (r == 0)
-		r = perfev_sample_decode(&sample, &item->record, item->layout, err);
-	stack.sample = &sample;
-	if (r == 0)
-		r = opts->take(opts->context, &stack, err);
-	return r == -ENOMEM ? error_memory(err) : r;
+	if (stacks_name(worker, batch, item, &stack.keys, &stack.count) < 0)
+		return error_memory(err);
+	return opts->take(opts->context, &stack, err);
 }
 
 static int take_batch(struct worker *worker, struct batch *batch, struct perfev_error *err)
@@ -368,7 +362,7 @@ static int add_item(struct perfev_stacks *s, const struct perfev_record *record,
 	process = symbols_process(s->symbols, (int32_t)id.pid);
 	if (!process)
 		return error_memory(err);
-	memset(item, 0, sizeof(*item));
+	item->named = item->unwanted = false;
 	item->record = *record;
 	item->layout = layout;
 	item->cookie = cookie;

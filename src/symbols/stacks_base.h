@@ -18,6 +18,7 @@
 /* A sample. */
 struct item {
 	struct perfev_record record;
+	struct perfev_sample sample; /* of it, when it was located */
 	const struct perfev_layout *layout;
 	uint64_t cookie;
 	const char *comm;

@@ -88,14 +88,14 @@ static int add_place(struct worker *w, struct batch *batch, struct space_view *v
 		      LOCATE_NO_WAIT | (w->symbols->opts.no_inline ? LOCATE_PLAIN : LOCATE_INLINED));
 }
 
-static int add_chain(struct worker *w, struct batch *batch, const struct perfev_sample *sample, struct space_view *view,
-		     struct perfev_place *place)
+static int add_chain(struct worker *w, struct batch *batch, const struct perfev_sample *sample, struct perfev_u64s ips,
+		     struct space_view *view, struct perfev_place *place)
 {
 	bool own = sample->present & PERF_SAMPLE_IP; /* the first address is the sample's, and there already */
 	struct perfev_callchain_entry entry;
 	struct perfev_callchain chain;
 
-	perfev_callchain_begin(&chain, sample->callchain, sample->misc);
+	perfev_callchain_begin(&chain, ips, sample->misc);
 	while (perfev_callchain_next(&chain, &entry) > 0) {
 		place->cpumode = mode_of(entry.context);
 		if (!place->cpumode || !entry.ip)
@@ -111,16 +111,24 @@ static int add_chain(struct worker *w, struct batch *batch, const struct perfev_
 	return 0;
 }
 
-static int unwind(struct worker *w, struct item *item, struct perfev_sample *sample, struct space_view *view)
+/* Completes the call chain. */
+static int unwind(struct worker *w, struct item *item, struct perfev_u64s *chain, struct space_view *view)
 {
+	struct perfev_u64s recorded = item->sample.callchain;
+	uint64_t present = item->sample.present;
 	struct perfev_unwound unwound;
 	int r;
 
 	w->unwinder->kept = view != NULL;
 	w->unwinder->view = view;
-	r = perfev_unwind_sample(w->unwinder, sample, item->layout, &unwound, NULL);
+	r = perfev_unwind_sample(w->unwinder, &item->sample, item->layout, &unwound, NULL);
+	*chain = item->sample.callchain;
 	item->end = unwound.end;
-	return r < 0 ? r : 0;
+	if (r > 0) {
+		item->sample.callchain = recorded;
+		item->sample.present = present;
+	}
+	return r;
 }
 
 /* The kernel's symbols take long to read: a thread begins with them before it may have to wait for another one, which makes
@@ -131,32 +139,43 @@ static void begin_kernel(struct perfev_symbols *s, const struct perfev_sample *s
 		symbols_kernel(s, false);
 }
 
+/* All places: its own, and those of its chain. */
+static int add_places(struct worker *w, struct batch *batch, struct item *item, struct space_view *view)
+{
+	const uint64_t parts = PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK;
+	const struct perfev_sample *sample = &item->sample;
+	struct perfev_place place = {sample->ip, (int32_t)sample->pid, sample->misc & PERF_RECORD_MISC_CPUMODE_MASK};
+	struct perfev_u64s chain = sample->callchain;
+	bool has_chain = sample->present & PERF_SAMPLE_CALLCHAIN;
+	int r = sample->present & parts ? unwind(w, item, &chain, view) : 0;
+
+	has_chain |= r > 0;
+	if (r >= 0 && (sample->present & PERF_SAMPLE_IP))
+		r = add_place(w, batch, view, &place);
+	if (r >= 0 && has_chain)
+		r = add_chain(w, batch, sample, chain, view, &place);
+	return r < 0 ? r : 0;
+}
+
 int stacks_locate(struct worker *worker, struct batch *batch, struct item *item, struct space_view *view,
 		  struct perfev_error *err)
 {
-	struct perfev_sample sample;
-	struct perfev_place place;
+	struct perfev_sample *sample = &item->sample;
 	int r;
 
-	sample.pid = sample.tid = 0;
-	sample.ip = 0;
-	r = perfev_sample_decode(&sample, &item->record, item->layout, err);
+	sample->pid = sample->tid = 0;
+	sample->ip = 0;
+	item->end = PERFEV_UNWOUND_NOTHING;
+	item->named = !view;
+	r = perfev_sample_decode(sample, &item->record, item->layout, err);
 	if (r < 0)
 		return r;
-	item->named = !view;
-	item->unwanted = worker->opts->wanted && !worker->opts->wanted(worker->opts->context, &sample);
+	item->unwanted = worker->opts->wanted && !worker->opts->wanted(worker->opts->context, sample);
 	if (item->unwanted)
 		return 0;
-	begin_kernel(worker->symbols, &sample, view);
-	r = unwind(worker, item, &sample, view);
-	place.ip = sample.ip;
-	place.pid = (int32_t)sample.pid;
-	place.cpumode = sample.misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	begin_kernel(worker->symbols, sample, view);
 	item->first = (uint32_t)(view ? batch->located_count : batch->key_count);
-	if (r == 0 && (sample.present & PERF_SAMPLE_IP))
-		r = add_place(worker, batch, view, &place);
-	if (r == 0 && (sample.present & PERF_SAMPLE_CALLCHAIN))
-		r = add_chain(worker, batch, &sample, view, &place);
+	r = add_places(worker, batch, item, view);
 	item->count = (uint32_t)(view ? batch->located_count : batch->key_count) - item->first;
 	return r < 0 ? error_memory(err) : 0;
 }

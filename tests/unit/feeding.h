@@ -9,7 +9,7 @@
 #include "test.h"
 
 #include <perfev/reader.h>
-#include <perfev/symbols.h>
+#include <perfev/stacks.h>
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -20,6 +20,7 @@
 
 static struct perfev_error err;
 static struct perfev_symbols *symbols;
+static struct perfev_stacks *stacks; /* records go into them, if they are there */
 static struct bytes bytes;
 
 /* What a helper printed. */
@@ -84,7 +85,10 @@ static inline void feed(size_t at)
 
 	end_record(&bytes, at);
 	assert_works(perfev_record_from_bytes(&record, view, 0, &err));
-	assert_works(perfev_symbols_feed(symbols, &record, NULL, &err));
+	if (stacks)
+		assert_works(perfev_stacks_push(stacks, &record, NULL, 0, &err));
+	else
+		assert_works(perfev_symbols_feed(symbols, &record, NULL, &err));
 	bytes.size = 0;
 }
 
