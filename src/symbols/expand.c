@@ -25,12 +25,32 @@ static bool find(void *library, const char *name, void *to)
 	return address != NULL;
 }
 
+/* Twice as fast as libz, where it is installed. */
+static bool expand_by_libdeflate(void *to, size_t size, struct perfev_bytes from)
+{
+	void *(*make)(void), (*drop)(void *), *state;
+	int (*decompress)(void *, const void *, size_t, void *, size_t, size_t *);
+	void *library = library_open("libdeflate.so.0");
+	bool done;
+
+	if (!find(library, "libdeflate_alloc_decompressor", &make) || !find(library, "libdeflate_free_decompressor", &drop) ||
+	    !find(library, "libdeflate_zlib_decompress", &decompress))
+		return false;
+	state = make();
+	done = state && decompress(state, from.data, from.size, to, size, NULL) == 0; /* exactly so many bytes */
+	if (state)
+		drop(state);
+	return done;
+}
+
 static bool expand_zlib(void *to, size_t size, struct perfev_bytes from)
 {
 	int (*uncompress)(unsigned char *, unsigned long *, const unsigned char *, unsigned long);
 	void *library = library_open("libz.so.1");
 	unsigned long got = (unsigned long)size;
 
+	if (expand_by_libdeflate(to, size, from))
+		return true;
 	return find(library, "uncompress", &uncompress) &&
 	       uncompress(to, &got, from.data, (unsigned long)from.size) == 0 && got == size;
 }
