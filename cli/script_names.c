@@ -86,9 +86,22 @@ void script_free_frames(struct script *script)
 
 /* ---- tracepoints --------------------------------------------------------------------------------------------- */
 
+/* Of the kernel: what a field that has its address means. */
+static const char *name_function(void *context, uint64_t address, uint64_t *start)
+{
+	const struct script *script = context;
+	const struct perfev_place place = {address, 0, PERF_RECORD_MISC_KERNEL};
+	struct perfev_frame frame;
+
+	if (perfev_symbols_find(script->replay.symbols, &place, &frame, 1, NULL) < 1)
+		return NULL;
+	*start = address - frame.offset;
+	return frame.symbol;
+}
+
 static void prepare_trace(struct script *script, struct script_event *event)
 {
-	struct perfev_printer_opts opts = {.size = sizeof(opts)};
+	struct perfev_printer_opts opts = {.size = sizeof(opts), .function = name_function, .context = script};
 	struct perfev_reader *reader = script->replay.reader;
 	struct perfev_reader_info info;
 	struct perfev_tracing tracing;

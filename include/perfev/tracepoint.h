@@ -196,6 +196,10 @@ struct perfev_printer_opts {
 	/* the file printk_formats of tracefs, or perfev_tracing.printk_formats of a recording: texts that some
 	 * samples have the address of. Without it the address is printed. Read by perfev_printer_new() only. */
 	struct perfev_bytes printk_formats;
+	/* what the kernel's function is called that has an address, and where it begins; NULL: not known. The text lives
+	 * until the next call. NULL in its place: addresses are printed. Since: 0.1 */
+	const char *(*function)(void *context, uint64_t address, uint64_t *start);
+	void *context;
 };
 
 /*

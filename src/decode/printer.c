@@ -58,12 +58,16 @@ struct tep {
 	void (*begin)(struct sequence *sequence);
 	void (*end)(struct sequence *sequence);
 	void (*set_level)(int level); /* [1.3] */
+	int (*set_functions)(struct tep_handle *tep, char *(*find)(void *context, unsigned long long *address, char **module),
+			     void *context);
 };
 
 struct perfev_printer {
 	const struct perfev_tracepoint *tracepoint;
 	struct tep tep;
 	struct tep_handle *handle;
+	const char *(*function)(void *context, uint64_t address, uint64_t *start);
+	void *context;
 };
 
 /* A function is no object: its address is copied. */
@@ -84,6 +88,7 @@ static bool load(struct tep *tep)
 	    !find(tep, "tep_parse_event", &tep->parse_event) ||
 	    !find(tep, "tep_print_event", &tep->print_event) ||
 	    !find(tep, "tep_register_print_string", &tep->add_string) ||
+	    !find(tep, "tep_set_function_resolver", &tep->set_functions) ||
 	    !find(tep, "trace_seq_init", &tep->begin) || !find(tep, "trace_seq_destroy", &tep->end))
 		return false;
 	if (find(tep, "tep_set_loglevel", &tep->set_level))
@@ -158,6 +163,25 @@ static int add_strings(const struct perfev_printer *printer, struct perfev_bytes
 	return 0;
 }
 
+/* It only reads what it is given. */
+static char *find_function(void *context, unsigned long long *address, char **module)
+{
+	const struct perfev_printer *printer = context;
+	uint64_t start = *address;
+	const char *name = printer->function(printer->context, *address, &start);
+
+	*module = NULL;
+	*address = start;
+	return (char *)(uintptr_t)name;
+}
+
+static int add_functions(struct perfev_printer *printer, const struct perfev_printer_opts *opts, struct perfev_error *err)
+{
+	printer->function = opts->function;
+	printer->context = opts->context;
+	return opts->function && printer->tep.set_functions(printer->handle, find_function, printer) < 0 ? error_memory(err) : 0;
+}
+
 int perfev_printer_new(struct perfev_printer **ret, const struct perfev_tracepoint *tracepoint,
 		       const struct perfev_printer_opts *opts, struct perfev_error *err)
 {
@@ -180,6 +204,8 @@ int perfev_printer_new(struct perfev_printer **ret, const struct perfev_tracepoi
 		r = give_format(printer, err);
 		if (r == 0)
 			r = add_strings(printer, full.printk_formats, err);
+		if (r == 0)
+			r = add_functions(printer, &full, err);
 	} else {
 		r = error_set(err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
 			      "cannot print tracepoint %.100s: libtraceevent is not installed (%s), or this "

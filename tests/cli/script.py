@@ -28,6 +28,7 @@ SYSTEM = (
     (["-e", "sched:*", "-a"], ["sleep", "0.1"]),
     (["-e", "syscalls:sys_enter_*"], ["ls", "/"]),
     (["-e", "sched:sched_switch", "-g", "-a"], ["sleep", "0.1"]),
+    (["-e", "timer:timer_start,workqueue:workqueue_execute_start", "-a"], ["sleep", "0.5"]),  # fields that are functions
     (["-e", "cpu-clock,raw_syscalls:sys_enter", "--switch-events", "--namespaces", "-T"], ["ls", "/"]),
 )
 # Options of both.

@@ -47,7 +47,7 @@ static struct perfev_bytes printk_formats(const struct perfev_reader *reader)
 
 static struct event *event_of(struct perfev_reader *reader, int index)
 {
-	struct perfev_printer_opts opts = {sizeof(opts), {NULL, 0}};
+	struct perfev_printer_opts opts = {.size = sizeof(opts), .printk_formats = {NULL, 0}};
 	struct perfev_reader_event_info info;
 	struct event *event = &events[index];
 
