@@ -163,8 +163,9 @@ def test_same_path_in_a_container():
         record(folder / "b.data", "--", "sh", "-c", both)
         expect_same(kinds_of_mappings(folder / "b.data", path), [True, False])
         text = perfev("report", "-i", folder / "b.data").out
-        functions = {f["symbol"]: f["self"] for f in perfev("report", "--json", "-i", folder / "b.data").json()["functions"]}
-        total = sum(functions.values())
+        functions = {f["symbol"]: f["self"] for f in perfev("report", "--json", "-i", folder / "b.data").json()["functions"]
+                     if f["module"] == str(path)}
+        total = sum(functions.values())  # of both programs; the kernel has its share of a busy machine
         expect(total * 0.2 < functions["spin_here"] < total * 0.8, f"{functions}")
         expect_in("not the one that was mapped", text)
         if shutil.which("perf"):
