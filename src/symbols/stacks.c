@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define JOBS_MAX       256
-#define BATCHES_OF_JOB 8
+#define JOBS_MAX      256
+#define BATCHES_AHEAD 12 /* beside one that each thread works on, and one more: while a file is read there is other work */
 
 struct perfev_stacks {
 	struct perfev_stacks_opts opts;
@@ -72,7 +72,7 @@ static int make_worker(struct perfev_stacks *s, struct worker *worker, struct pe
 
 static int make_all(struct perfev_stacks *s, struct perfev_error *err)
 {
-	s->batch_count = s->jobs > 1 ? BATCHES_OF_JOB * (size_t)s->jobs : 1;
+	s->batch_count = s->jobs > 1 ? 2 * (size_t)s->jobs + BATCHES_AHEAD : 1;
 	s->batches = calloc(s->batch_count, sizeof(*s->batches));
 	s->workers = calloc(s->jobs, sizeof(*s->workers));
 	if (!s->batches || !s->workers)
