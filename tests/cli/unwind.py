@@ -295,7 +295,8 @@ def blocks(text):
 
 
 def test_text_of_perf():
-    """Frame by frame as perf prints them, as far as it gets: libunwind does not always reach the end."""
+    """Frame by frame as perf prints them, as far as it gets: libunwind does not always reach the end, and leaves out callers
+    while the loader binds functions; so in the program itself."""
     need_command("perf")
     with Folder() as folder:
         path = program(folder)
@@ -309,6 +310,8 @@ def test_text_of_perf():
             deep = 0
             for a, b in zip(ours, theirs):
                 b = [line for line in b if "ffffffffffffffff" not in line]
+                if len(b) < 2 or str(path) not in b[1]:
+                    continue
                 expect_same(a[:len(b)], b)
                 deep += len(b) > 40
             assert deep, [len(b) for b in theirs]
