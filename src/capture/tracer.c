@@ -5,7 +5,8 @@
  * The kernel's offsets into an area run freely, and are reduced here only where bytes are taken. Between what was given
  * back (aux_tail) and what was written (aux_head) lies what a record may announce; anything else is damage. When an
  * area is full the kernel says so in the record (TRUNCATED) and turns the event off: it is enabled again once there
- * is room. An area that is mapped read only is written over; then only aux_head says where the newest byte is, and some
+ * is room. The record can be seen before the event is off, and what is on then cannot be enabled: so it is tried again until
+ * bytes come, for as long as that can be. An area that is mapped read only is written over; then only aux_head says where the newest byte is, and some
  * PMUs keep it below the size, so that whether it went around is seen by what lies behind it.
  */
 #include "explain.h"
@@ -24,6 +25,8 @@
 #include <string.h>
 
 #define DEFAULT_AUX (4 * 1024 * 1024)
+#define RESTART_MS  200 /* ticks of the kernel, the slowest and some more */
+#define RETRY_MS    5
 
 /* The area beside one ring. */
 struct area {
@@ -34,6 +37,8 @@ struct area {
 	uint64_t given; /* up to here the kernel has them back */
 	bool begun;	/* tail means something */
 	bool full;	/* its event has stopped */
+	int64_t restarting; /* until when it is enabled again and again, in ms; 0: it goes on */
+	int64_t enabled;    /* when it was last */
 };
 
 struct perfev_tracer {
@@ -243,9 +248,52 @@ int perfev_tracer_stop(struct perfev_tracer *tracer, struct perfev_error *err)
 	return perfev_sampler_stop(tracer->sampler, err);
 }
 
+static void enable(struct area *area, int64_t now)
+{
+	sys_ioctl(area->fd, PERF_EVENT_IOC_ENABLE, 0);
+	area->enabled = now;
+}
+
+/* Events that may have been turned off after they were turned on. Return: whether there are some. */
+static bool restart_again(struct perfev_tracer *tracer)
+{
+	bool some = false;
+	int64_t now;
+	uint32_t i;
+
+	for (i = 0; i < tracer->sampler->ring_count; i++) {
+		struct area *area = &tracer->areas[i];
+
+		if (!area->restarting)
+			continue;
+		now = sys_now_ms();
+		if (tracer->stopped || now >= area->restarting || load_position(&area->page->aux_head) != area->tail) {
+			area->restarting = 0;
+			continue;
+		}
+		if (now - area->enabled >= RETRY_MS)
+			enable(area, now);
+		some = true;
+	}
+	return some;
+}
+
 int perfev_tracer_wait(struct perfev_tracer *tracer, int timeout_ms, struct perfev_error *err)
 {
-	return tracer->rest.data ? 1 : perfev_sampler_wait(tracer->sampler, timeout_ms, err);
+	int64_t end = timeout_ms > 0 ? sys_now_ms() + timeout_ms : 0, left = timeout_ms;
+	int r = 0;
+
+	if (tracer->rest.data)
+		return 1;
+	while (r == 0 && restart_again(tracer) && (timeout_ms < 0 || left > RETRY_MS)) {
+		r = perfev_sampler_wait(tracer->sampler, RETRY_MS, err);
+		if (r == 0 && perfev_sampler_ended(tracer->sampler))
+			return 0;
+		left = end - sys_now_ms();
+	}
+	if (timeout_ms > 0)
+		timeout_ms = left > 0 ? (int)left : 0;
+	return r ? r : perfev_sampler_wait(tracer->sampler, timeout_ms, err);
 }
 
 int perfev_tracer_fd(const struct perfev_tracer *tracer)
@@ -380,8 +428,12 @@ void perfev_tracer_release(struct perfev_tracer *tracer)
 		if (area->given != area->tail)
 			store_position(&area->page->aux_tail, area->tail);
 		area->given = area->tail;
-		if (area->full && !tracer->stopped) /* an exec may have started it */
-			sys_ioctl(area->fd, PERF_EVENT_IOC_ENABLE, 0);
+		if (area->full && !tracer->stopped) { /* an exec may have started it */
+			int64_t now = sys_now_ms();
+
+			enable(area, now);
+			area->restarting = now + RESTART_MS;
+		}
 		area->full = false;
 	}
 }

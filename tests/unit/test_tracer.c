@@ -156,6 +156,51 @@ static void test_full_areas(void **state)
 	assert_int_equal(info.gaps, 0);
 }
 
+static void fill(uint64_t at)
+{
+	int chunks;
+
+	write_trace(at, AREA + 8, AREA - 1);
+	assert_int_equal(read_trace(at, 0, &chunks), AREA - 1);
+	perfev_tracer_release(tracer);
+	assert_true(nth(0)->enabled);
+}
+
+/* A kernel may turn the event off after its record was seen, and the event was enabled in vain: it is tried again, not more often
+ * than is of use, until bytes come or it cannot be that any more. */
+static void test_off_after_on(void **state)
+{
+	int64_t before;
+
+	(void)state;
+	assert_works(open_tracer(perfev_on_cpu(2), 0));
+	assert_works(perfev_tracer_start(tracer, &err));
+	fill(0);
+	nth(0)->enabled = false;
+	assert_int_equal(perfev_tracer_wait(tracer, 0, &err), 0);
+	assert_false(nth(0)->enabled); /* a moment ago it was */
+	fake.now_ms += 10;
+	assert_int_equal(perfev_tracer_wait(tracer, 0, &err), 0);
+	assert_true(nth(0)->enabled);
+	nth(0)->enabled = false;
+	before = fake.now_ms;
+	assert_int_equal(perfev_tracer_wait(tracer, 60, &err), 0);
+	assert_true(nth(0)->enabled);
+	assert_in_range(fake.now_ms - before, 60, 66);
+	fill(AREA - 1);
+	nth(0)->enabled = false;
+	fake.now_ms += 10000; /* the thread sleeps */
+	assert_int_equal(perfev_tracer_wait(tracer, 100, &err), 0);
+	assert_false(nth(0)->enabled);
+	nth(0)->enabled = true;
+	fill(2 * (AREA - 1));
+	write_trace(3 * (AREA - 1), 16, 16);
+	nth(0)->enabled = false;
+	fake.now_ms += 10;
+	assert_int_equal(perfev_tracer_wait(tracer, 100, &err), 1); /* it went on */
+	assert_false(nth(0)->enabled);
+}
+
 static void announce_bytes(uint64_t offset, uint64_t size, uint64_t flags, uint16_t record_size)
 {
 	struct bytes bytes;
@@ -252,6 +297,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_wraps_everywhere, setup, end),
 	cmocka_unit_test_setup_teardown(test_chunks_of_a_size, setup, end),
 	cmocka_unit_test_setup_teardown(test_full_areas, setup, end),
+	cmocka_unit_test_setup_teardown(test_off_after_on, setup, end),
 	cmocka_unit_test_setup_teardown(test_hostile_records, setup, end),
 	cmocka_unit_test_setup_teardown(test_refusals, setup, end),
 };
