@@ -60,7 +60,7 @@ static struct frame frames[FRAMES_MAX];
 static size_t frame_count;
 static const char *vdso_path;
 static bool verbose, measures;
-static uint64_t stacks, same, shorter, longer, different, their_ns, our_ns, all_frames;
+static uint64_t stacks, same, shorter, longer, different, explained, their_ns, our_ns, all_frames;
 
 /* ---- address spaces ---------------------------------------------------------------------------------------------- */
 
@@ -361,7 +361,11 @@ static void compare(struct process *p, const struct perfev_unwound *ours)
 		if (frames[i].pc != ours->frames[i].ip ||
 		    frames[i].activation != !(ours->frames[i].flags & PERFEV_UNWOUND_RETURN))
 			break;
-	if (i < least) {
+	if (i + 1 == frame_count && ours->count > frame_count && frames[i].pc == ours->frames[i].ip &&
+	    ours->frames[i].flags & PERFEV_UNWOUND_SIGNAL) {
+		explained++; /* docs/unwinding.md: libdw ends where a signal handler of Go returns to */
+		what = "explained";
+	} else if (i < least) {
 		different++;
 		what = "different";
 	} else if (ours->count == frame_count) {
@@ -538,9 +542,10 @@ static int run(const char *path)
 	if (measures)
 		measure(unwinder);
 	else
-		printf("stacks %llu same %llu longer %llu shorter %llu different %llu frames %llu ns %llu theirs %llu\n",
+		printf("stacks %llu same %llu longer %llu shorter %llu different %llu explained %llu frames %llu ns %llu theirs %llu\n",
 		       (unsigned long long)stacks, (unsigned long long)same, (unsigned long long)longer,
-		       (unsigned long long)shorter, (unsigned long long)different, (unsigned long long)all_frames,
+		       (unsigned long long)shorter, (unsigned long long)different, (unsigned long long)explained,
+		       (unsigned long long)all_frames,
 		       (unsigned long long)our_ns, (unsigned long long)their_ns);
 	perfev_unwinder_free(unwinder);
 	perfev_symbols_free(symbols);
