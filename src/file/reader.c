@@ -203,7 +203,8 @@ static int impossible_size(struct perfev_reader *reader, struct perfev_record *r
 			      (unsigned long long)reader->info.position, (unsigned long long)reader->info.position,
 			      ret->size);
 
-	if (!reader->partial)
+	ret->data = reader->partial ? reader_need(reader, 8) : NULL; /* a stream's bytes may have moved since */
+	if (!ret->data)
 		return end_damaged(reader, r);
 	reader->ended = true;
 	ret->size = 8;
