@@ -267,9 +267,6 @@ void replay_feed_recorded(const struct replay *replay);
  * chain, which then lives until the next call; 0: nothing is to be done. */
 int replay_unwind(struct replay *replay, struct perfev_sample *sample, const struct perfev_layout *layout,
 		  struct perfev_error *err);
-/* What misc says of a sample, by whose an address of a chain is (PERFEV_CONTEXT_*); 0: where such addresses are is not
- * known. */
-uint32_t replay_cpumode(uint32_t context);
 /* The text of a feature section, or NULL. */
 const char *replay_feature(const struct replay *replay, unsigned feature);
 

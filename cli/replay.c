@@ -27,20 +27,6 @@ const char *replay_feature(const struct replay *replay, unsigned feature)
 	return perfev_feature_string(bytes, info.swapped);
 }
 
-uint32_t replay_cpumode(uint32_t context)
-{
-	static const uint8_t modes[PERFEV_CONTEXT_COUNT_] = {
-		[PERFEV_CONTEXT_KERNEL] = PERF_RECORD_MISC_KERNEL,
-		[PERFEV_CONTEXT_USER] = PERF_RECORD_MISC_USER,
-		[PERFEV_CONTEXT_HYPERVISOR] = PERF_RECORD_MISC_HYPERVISOR,
-		[PERFEV_CONTEXT_GUEST_KERNEL] = PERF_RECORD_MISC_GUEST_KERNEL,
-		[PERFEV_CONTEXT_GUEST_USER] = PERF_RECORD_MISC_GUEST_USER,
-		[PERFEV_CONTEXT_USER_DEFERRED] = PERF_RECORD_MISC_USER,
-	};
-
-	return modes[context];
-}
-
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
 static void feed_build_ids(const struct replay *replay)

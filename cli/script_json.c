@@ -39,7 +39,7 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 	fputs(",\"callchain\":[", out);
 	perfev_callchain_begin(&chain, s->sample->callchain, s->sample->misc);
 	while (shown < script->max_stack && perfev_callchain_next(&chain, &entry) > 0) {
-		if (find(script, s, entry.ip - (script->unwound && !entry.first), replay_cpumode(entry.context), &frame, err) < 0)
+		if (find(script, s, entry.ip - (script->unwound && !entry.first), perfev_context_cpumode(entry.context), &frame, err) < 0)
 			return -1;
 		fputs(shown++ ? ",{" : "{", out);
 		put_place(out, entry.ip, &frame);

@@ -170,6 +170,9 @@ enum perfev_context {
 
 /* perfev_context_name() - "kernel", "user", ...; NULL for PERFEV_CONTEXT_UNKNOWN. Since: 0.1 */
 PERFEV_API const char *perfev_context_name(enum perfev_context context);
+/* perfev_context_cpumode() - the same as PERF_RECORD_MISC_KERNEL, _USER, ..., for perfev_place; 0: where such addresses are is not
+ * known. Since: 0.1 */
+PERFEV_API uint32_t perfev_context_cpumode(enum perfev_context context);
 
 /* A walk over a chain. */
 struct perfev_callchain {

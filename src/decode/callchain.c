@@ -39,6 +39,20 @@ const char *perfev_context_name(enum perfev_context context)
 	return (unsigned)context < PERFEV_CONTEXT_COUNT_ ? names[context] : NULL;
 }
 
+uint32_t perfev_context_cpumode(enum perfev_context context)
+{
+	static const uint8_t modes[PERFEV_CONTEXT_COUNT_] = {
+		[PERFEV_CONTEXT_KERNEL] = PERF_RECORD_MISC_KERNEL,
+		[PERFEV_CONTEXT_USER] = PERF_RECORD_MISC_USER,
+		[PERFEV_CONTEXT_HYPERVISOR] = PERF_RECORD_MISC_HYPERVISOR,
+		[PERFEV_CONTEXT_GUEST_KERNEL] = PERF_RECORD_MISC_GUEST_KERNEL,
+		[PERFEV_CONTEXT_GUEST_USER] = PERF_RECORD_MISC_GUEST_USER,
+		[PERFEV_CONTEXT_USER_DEFERRED] = PERF_RECORD_MISC_USER,
+	};
+
+	return (unsigned)context < PERFEV_CONTEXT_COUNT_ ? modes[context] : 0;
+}
+
 void perfev_callchain_begin(struct perfev_callchain *ret, struct perfev_u64s ips, uint16_t misc)
 {
 	static const uint8_t modes[8] = {PERFEV_CONTEXT_UNKNOWN,	  PERFEV_CONTEXT_KERNEL,

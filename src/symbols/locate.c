@@ -169,7 +169,6 @@ static inline int locate_user(struct locator *l, struct located *ret, const stru
 static int locate_listed(struct locator *l, struct located *ret, struct module *list, uint64_t ip, bool wait)
 {
 	uint32_t symbol = 0;
-
 	int r = module_load(list, &l->symbols->places, wait);
 
 	if (r < 0)

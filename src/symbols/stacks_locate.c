@@ -18,21 +18,6 @@
 
 #define FRAMES_OF_PLACE 64
 
-/* Whose addresses are; 0: where they are is not known. */
-static uint32_t mode_of(uint32_t context)
-{
-	static const uint8_t modes[PERFEV_CONTEXT_COUNT_] = {
-		[PERFEV_CONTEXT_KERNEL] = PERF_RECORD_MISC_KERNEL,
-		[PERFEV_CONTEXT_USER] = PERF_RECORD_MISC_USER,
-		[PERFEV_CONTEXT_HYPERVISOR] = PERF_RECORD_MISC_HYPERVISOR,
-		[PERFEV_CONTEXT_GUEST_KERNEL] = PERF_RECORD_MISC_GUEST_KERNEL,
-		[PERFEV_CONTEXT_GUEST_USER] = PERF_RECORD_MISC_GUEST_USER,
-		[PERFEV_CONTEXT_USER_DEFERRED] = PERF_RECORD_MISC_USER,
-	};
-
-	return modes[context];
-}
-
 static uint32_t *room_for_keys(struct batch *batch)
 {
 	uint32_t *keys = batch->keys;
@@ -97,7 +82,7 @@ static int add_chain(struct worker *w, struct batch *batch, const struct perfev_
 
 	perfev_callchain_begin(&chain, ips, sample->misc);
 	while (perfev_callchain_next(&chain, &entry) > 0) {
-		place->cpumode = mode_of(entry.context);
+		place->cpumode = perfev_context_cpumode(entry.context);
 		if (!place->cpumode || !entry.ip)
 			continue;
 		if (own) {

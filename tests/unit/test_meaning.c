@@ -344,6 +344,11 @@ static void test_deferred_chains(void **state)
 	EXPECT(1, 0, "kernel:5* user, deferred:6* user, deferred:7", PERF_CONTEXT_KERNEL, 5, PERF_CONTEXT_USER_DEFERRED, 6, 7);
 	assert_null(perfev_context_name(PERFEV_CONTEXT_UNKNOWN));
 	assert_null(perfev_context_name((enum perfev_context)99));
+	assert_int_equal(perfev_context_cpumode(PERFEV_CONTEXT_UNKNOWN), 0);
+	assert_int_equal(perfev_context_cpumode((enum perfev_context)99), 0);
+	assert_int_equal(perfev_context_cpumode(PERFEV_CONTEXT_KERNEL), PERF_RECORD_MISC_KERNEL);
+	assert_int_equal(perfev_context_cpumode(PERFEV_CONTEXT_USER_DEFERRED), PERF_RECORD_MISC_USER);
+	assert_int_equal(perfev_context_cpumode(PERFEV_CONTEXT_GUEST_USER), PERF_RECORD_MISC_GUEST_USER);
 }
 
 /* As many addresses come out as words are no marks, and in their order. */
