@@ -213,14 +213,17 @@ static int impossible_size(struct perfev_reader *reader, struct perfev_record *r
 	return 1;
 }
 
-/* A COMPRESSED2 record knows its size better than its header does. */
+/* A COMPRESSED2 record knows its size better than its header does: in its first 16 bytes, which it always has. */
 static void correct_size(struct perfev_reader *reader, struct perfev_record *ret)
 {
 	const unsigned char *data = fits(reader, 16) ? reader_need(reader, 16) : NULL;
 	uint64_t size;
 
-	if (!data)
+	if (!data) {
+		if (ret->size >= 8 && ret->size < 16)
+			ret->size = 16;
 		return;
+	}
 	size = reader_compressed2_size(data, ret->size, reader->info.swapped);
 	ret->size = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
 }

@@ -108,7 +108,7 @@ static uint64_t next_record(const struct perfev_reader *reader, uint64_t at)
 		size = reader_compressed2_size(head, record.size, swap);
 	if (record.type == PERFEV_RECORD_AUXTRACE && size >= 16 && left >= 16)
 		size += load_u64(head + 8, swap) < left ? load_u64(head + 8, swap) : left;
-	if (record.type == PERFEV_RECORD_HEADER_TRACING_DATA && left >= 12)
+	if (record.type == PERFEV_RECORD_HEADER_TRACING_DATA && size >= 12 && left >= 12)
 		size += (load_u32(head + 8, swap) + UINT64_C(7)) & ~UINT64_C(7);
 	return size < 8 || size > left ? 0 : at + size;
 }

@@ -325,6 +325,38 @@ static void test_impossible(void **state)
 	assert_says("an impossible size");
 }
 
+/* A last COMPRESSED2 record of less than its 16 bytes, whatever size it says, behind which there is no more memory. */
+static void test_short_header(void **state)
+{
+	struct guard guard;
+	size_t said, there;
+
+	(void)state;
+	assert_true(guard_open(&guard));
+	for (there = 8; there < 16; there++) {
+		for (said = 0; said <= 17; said++) {
+			struct found found;
+
+			begin_stream();
+			header(PERFEV_RECORD_COMPRESSED2, said);
+			number(0, (unsigned)(there - 8));
+			found = look(guard_put(&guard, file, file_size), file_size, false);
+			assert_int_equal(found.r, -EINVAL);
+			assert_int_equal(err.where, 16);
+			if (said >= 8) {
+				char expected[64];
+
+				snprintf(expected, sizeof(expected), "needs %d bytes and %zu remain", said > 16 ? 17 : 16,
+					 there);
+				assert_says(expected);
+			}
+			found = look(guard_put(&guard, file, file_size), file_size, true);
+			assert_int_equal(found.outer, said < 8); /* what there is of its header */
+		}
+	}
+	guard_close(&guard);
+}
+
 /* A few bytes that become 80 MiB of records. */
 static void test_bomb(void **state)
 {
@@ -354,6 +386,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_size_of_zero, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_several_pieces, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_impossible, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_short_header, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_bomb, setup, teardown),
 };
 
