@@ -289,6 +289,7 @@ struct filter {
 	uint64_t from, to;	 /* ns: set by filter_check() */
 	int32_t *cpu_list;
 	size_t cpu_count;
+	bool by_sample; /* filter_passes() has something to look at */
 };
 
 /* The options of a filter. */
@@ -306,7 +307,12 @@ int filter_check(struct filter *filter, const char *command);
 void filter_free(struct filter *filter);
 bool passes_text(const struct texts *wanted, const char *text);
 /* By pid, tid, CPU and time; what a sample does not say passes, but for a CPU and a time. */
-bool filter_passes(const struct filter *filter, const struct perfev_sample *sample);
+bool filter_look_at(const struct filter *filter, const struct perfev_sample *sample);
+
+static inline bool filter_passes(const struct filter *filter, const struct perfev_sample *sample)
+{
+	return !filter->by_sample || filter_look_at(filter, sample);
+}
 /* Tells of events that were asked for by a name which the recording does not have. */
 void filter_look(const struct filter *filter, const struct perfev_reader *reader);
 

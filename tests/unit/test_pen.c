@@ -39,6 +39,10 @@ static void check(uint64_t number)
 		snprintf(wanted, sizeof(wanted), "%0*" PRIu64, widths[i] ? widths[i] : 1, number);
 		expect("put_zeros", got, put_zeros(got, number, widths[i]), wanted);
 	}
+	snprintf(wanted, sizeof(wanted), "%16" PRIx64, number);
+	expect("put_hex_column", got, put_hex_column(got, number), wanted);
+	snprintf(wanted, sizeof(wanted), "%06" PRIu64, number % 1000000);
+	expect("put_six_digits", got, put_six_digits(got, (uint32_t)(number % 1000000)), wanted);
 	snprintf(wanted, sizeof(wanted), "%016" PRIx64, number);
 	expect("put_hex_zeros", got, put_hex_zeros(got, number, 16), wanted);
 	snprintf(wanted, sizeof(wanted), "%04" PRIx64, number & 0xffff);
