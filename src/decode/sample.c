@@ -451,9 +451,12 @@ int perfev_sample_decode(struct perfev_sample *ret, const struct perfev_record *
 	c.at = data + layout->flat_size;
 	c.left = record->size - layout->flat_size;
 	c.swap = false;
-	for (i = layout->flat_count; i < layout->step_count; i++)
-		if (!take_step(&c, layout, i, ret))
+	for (i = layout->flat_count; i < layout->step_count; i++) {
+		bool chain = layout->steps[i].kind == FIELD_CHAIN; /* which most samples have, and nothing else */
+
+		if (!(chain ? take_chain(&c, &ret->callchain) : take_step(&c, layout, i, ret)))
 			return decode_slowly(ret, record, layout, err);
+	}
 	ret->present = layout->present;
 	return 0;
 }
