@@ -69,6 +69,8 @@ int report_error(const struct perfev_error *err);
 bool flush_output(FILE *out);
 /* The errno of a flush that failed, or 0. */
 int output_error(void);
+/* Closes a file. Returns 0, or the errno of the first write that failed. */
+int end_output(FILE *out);
 /* A remark on stderr, "perfev: ...", one line whatever names are in it. */
 void note(const char *format, ...) PERFEV_PRINTF(1, 2);
 /* "cannot VERB NAME: " and what @error is, and helps against it. Returns EXIT_FAILED. */

@@ -283,7 +283,7 @@ static int run_all(struct run *run)
 	if (r == -ECANCELED)
 		return EXIT_FAILED;
 	if (run->script.pen->failed)
-		return EXIT_DONE; /* main() says why */
+		return EXIT_DONE; /* whoever closes the file says why */
 	if (r < 0)
 		return err.code ? report_error(&err) : out_of_memory();
 	say_missing(run);
@@ -314,8 +314,8 @@ static int script(const struct options *o)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	FILE *out = stdout;
+	int r = -1, error;
 	size_t i;
-	int r = -1;
 
 	if (!run)
 		return out_of_memory();
@@ -339,8 +339,9 @@ static int script(const struct options *o)
 		run->script.max_stack = o->max_stack < UINT32_MAX ? (uint32_t)o->max_stack : UINT32_MAX;
 		r = run_all(run);
 	}
-	if (o->output && out && out != stdout && fclose(out) != 0)
-		r = file_failed("write", o->output, errno);
+	error = o->output && out && out != stdout ? end_output(out) : 0;
+	if (error)
+		r = file_failed("write", o->output, error);
 	run_free(run);
 	return r;
 }

@@ -9,7 +9,7 @@
 void pen_flush(struct pen *pen)
 {
 	if (pen->used && !pen->failed && fwrite(pen->text, 1, pen->used, pen->out) != pen->used)
-		pen->failed = true;
+		pen->failed = !flush_output(pen->out); /* which keeps the reason */
 	pen->used = 0;
 }
 

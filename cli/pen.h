@@ -10,7 +10,7 @@
 struct pen {
 	FILE *out;
 	size_t used;
-	bool failed; /* errno says why */
+	bool failed; /* output_error() says why */
 	char text[PEN_BYTES];
 };
 
