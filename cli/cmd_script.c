@@ -331,6 +331,8 @@ static int script(const struct options *o)
 	if (r < 0 && o->itrace.what) {
 		r = script_itrace(&o->replay, &o->itrace, out);
 	} else if (r < 0) {
+		if (!o->json) /* the pen has whole pieces, of which the C library would write each first page by itself */
+			setvbuf(out, NULL, _IONBF, 0);
 		run->script.pen->out = out;
 		run->script.pen->used = 0;
 		run->script.pen->failed = false;
