@@ -228,7 +228,7 @@ void recorder_free(struct recorder *recorder);
 /* ---- replay.c: a recording in the order of time ------------------------------------------------------------- */
 
 struct replay_opts {
-	const char *path, *symfs, *kallsyms;
+	const char *path, *symfs, *kallsyms, *vmlinux;
 	bool partial; /* a damaged file is read as far as it goes */
 	bool no_inline;
 	bool debuginfod; /* missing debug files are fetched */
@@ -331,7 +331,7 @@ struct loaded {
 };
 
 struct load_opts {
-	const char *path, *symfs, *kallsyms;
+	const char *path, *symfs, *kallsyms, *vmlinux;
 	const struct filter *filter;
 	bool no_inline, debuginfod;
 	uint32_t jobs; /* 0: one for each CPU */

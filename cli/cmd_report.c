@@ -182,23 +182,27 @@ static int report(const struct options *o)
 	return r;
 }
 
+static int check_file(const char *option, const char *path)
+{
+	FILE *file = path ? fopen(path, "re") : NULL;
+
+	if (path && !file)
+		return file_failed(option, path, errno);
+	if (file)
+		fclose(file);
+	return -1;
+}
+
 /* What was asked for is used, or refused; not found later, sample by sample. */
 static int check(struct options *o)
 {
-	FILE *file;
 	int r = filter_check(&o->filter, "report");
 
-	if (r >= 0)
-		return r;
-	if (o->load.symfs && access(o->load.symfs, X_OK) < 0)
-		return file_failed("use --symfs", o->load.symfs, errno);
-	if (!o->load.kallsyms)
-		return -1;
-	file = fopen(o->load.kallsyms, "re");
-	if (!file)
-		return file_failed("use --kallsyms", o->load.kallsyms, errno);
-	fclose(file);
-	return -1;
+	if (r < 0 && o->load.symfs && access(o->load.symfs, X_OK) < 0)
+		r = file_failed("use --symfs", o->load.symfs, errno);
+	if (r < 0)
+		r = check_file("use --kallsyms", o->load.kallsyms);
+	return r < 0 ? check_file("use --vmlinux", o->load.vmlinux) : r;
 }
 
 int cmd_report(int argc, char **argv)
@@ -217,6 +221,7 @@ int cmd_report(int argc, char **argv)
 		FILTER_ROWS(&o.filter),
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.load.symfs},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.load.kallsyms},
+		{0, "vmlinux", "FILE", "its image, with symbols and debug information", OPTION_TEXT, &o.load.vmlinux},
 		{0, "debuginfod", NULL, "fetch debug files that are missing, from servers that $DEBUGINFOD_URLS names", OPTION_FLAG,
 		 &o.load.debuginfod},
 		{0, "sort", "KEYS", "", OPTION_LATER_TEXT, NULL},

@@ -126,7 +126,8 @@ int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
 	char beside[4096], cache[4096];
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
-					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay),
+					   .kallsyms = replay->how.kallsyms, .vmlinux = replay->how.vmlinux,
+					   .release = replay_feature(replay, PERFEV_FEATURE_OSRELEASE), .foreign = is_foreign(replay),
 					   .coarse = replay->how.coarse, .no_inline = replay->how.no_inline,
 					   .cache = cache_of_user(cache, sizeof(cache)),
 					   .debuginfod = replay->how.debuginfod};
