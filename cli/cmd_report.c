@@ -182,29 +182,6 @@ static int report(const struct options *o)
 	return r;
 }
 
-static int check_file(const char *option, const char *path)
-{
-	FILE *file = path ? fopen(path, "re") : NULL;
-
-	if (path && !file)
-		return file_failed(option, path, errno);
-	if (file)
-		fclose(file);
-	return -1;
-}
-
-/* What was asked for is used, or refused; not found later, sample by sample. */
-static int check(struct options *o)
-{
-	int r = filter_check(&o->filter, "report");
-
-	if (r < 0 && o->load.symfs && access(o->load.symfs, X_OK) < 0)
-		r = file_failed("use --symfs", o->load.symfs, errno);
-	if (r < 0)
-		r = check_file("use --kallsyms", o->load.kallsyms);
-	return r < 0 ? check_file("use --vmlinux", o->load.vmlinux) : r;
-}
-
 int cmd_report(int argc, char **argv)
 {
 	struct options o = {.load = {.path = "perf.data"}};
@@ -251,7 +228,9 @@ int cmd_report(int argc, char **argv)
 		r = usage_error("report", "--jobs takes 1 to %d, and %" PRIu64 " is more", JOBS_MAX, o.jobs);
 	o.load.jobs = (uint32_t)o.jobs;
 	if (r < 0)
-		r = check(&o);
+		r = filter_check(&o.filter, "report");
+	if (r < 0)
+		r = names_check(o.load.symfs, o.load.kallsyms, o.load.vmlinux);
 	if (r < 0)
 		r = report(&o);
 	filter_free(&o.filter);

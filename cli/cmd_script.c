@@ -391,6 +391,8 @@ int cmd_script(int argc, char **argv)
 	if (r < 0)
 		r = filter_check(&o.filter, "script");
 	if (r < 0)
+		r = names_check(o.replay.symfs, o.replay.kallsyms, o.replay.vmlinux);
+	if (r < 0)
 		r = script(&o);
 	filter_free(&o.filter);
 	free(o.fields.items);

@@ -168,9 +168,11 @@ int kallsyms_recorded(struct kallsyms *ret, const struct perfev_recorded_file *f
 	return r;
 }
 
+/* Without their sizes, so that places have the same names by all that tell of a kernel. */
 int kallsyms_image(struct kallsyms *ret, const struct elf *elf)
 {
 	struct elf_section table;
+	size_t i;
 	int r;
 
 	memset(ret, 0, sizeof(*ret));
@@ -179,6 +181,8 @@ int kallsyms_image(struct kallsyms *ret, const struct elf *elf)
 	elf_symbol_named(elf, "_text", &ret->ref_text);
 	elf_symbol_named(elf, "_stext", &ret->ref_stext);
 	r = elf_symbols_read(&ret->table, elf, &table);
+	for (i = 0; i < ret->table.count; i++)
+		ret->table.items[i].end = ret->table.items[i].start;
 	if (r == 0)
 		r = ret->table.count ? table_finish(&ret->table) : -EINVAL;
 	if (r < 0)

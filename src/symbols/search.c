@@ -385,13 +385,15 @@ static bool try_release(struct attempt *a)
 bool search_kernel(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *))
 {
 	struct attempt a = {.search = s, .elf = ret, .path = path, .wanted = wanted};
+	char why[128];
 
 	if (s->places->vmlinux) {
 		a.proof = s->id_size ? BY_ID : BY_RECORDED_ID;
 		if (try_at(&a, "%s", s->places->vmlinux))
 			return true;
+		snprintf(why, sizeof(why), "cannot be read: %s", strerror(-a.error));
 		if (a.fit == FIT_NO_FILE)
-			refuse(s, s->places->vmlinux, strerror(-a.error));
+			refuse(s, s->places->vmlinux, why);
 		else if (a.fit == FIT_NO_ELF)
 			refuse(s, s->places->vmlinux, a.error < 0 ? "is no ELF file" : "has no symbols");
 	}
