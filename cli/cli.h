@@ -230,7 +230,7 @@ void recorder_free(struct recorder *recorder);
 /* ---- replay.c: a recording in the order of time ------------------------------------------------------------- */
 
 struct replay_opts {
-	const char *path, *symfs, *kallsyms;
+	const char *path, *symfs, *kallsyms, *vmlinux;
 	bool partial; /* a damaged file is read as far as it goes */
 	bool no_inline;
 	bool debuginfod; /* missing debug files are fetched */
@@ -258,6 +258,8 @@ struct replay {
 };
 
 /* @replay: zero. To be closed also when it could not be opened. */
+/* What was asked for is used, or refused; not found later, sample by sample. Returns -1, or an exit code after it said why. */
+int names_check(const char *symfs, const char *kallsyms, const char *vmlinux);
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err);
 int replay_run(struct replay *replay, struct perfev_error *err);
 /* The symbols before replay_run(), which makes them otherwise. */
@@ -339,7 +341,7 @@ struct loaded {
 };
 
 struct load_opts {
-	const char *path, *symfs, *kallsyms;
+	const char *path, *symfs, *kallsyms, *vmlinux;
 	const struct filter *filter;
 	bool no_inline, debuginfod;
 	uint32_t jobs; /* 0: one for each CPU */

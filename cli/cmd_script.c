@@ -370,6 +370,7 @@ int cmd_script(int argc, char **argv)
 		{0, "debuginfod", NULL, "fetch debug files that are missing, from servers that $DEBUGINFOD_URLS names", OPTION_FLAG,
 		 &o.replay.debuginfod},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.replay.kallsyms},
+		{0, "vmlinux", "FILE", "its image, with symbols and debug information", OPTION_TEXT, &o.replay.vmlinux},
 		{0, "itrace", "WHAT",
 		 "the branches of a trace of instructions (Intel PT, Arm CoreSight) instead of samples: c calls, r returns, b all, e what could not "
 		 "be followed (default cre); -F +flags tells their kinds", OPTION_MAYBE, &o.itrace.what},
@@ -397,6 +398,8 @@ int cmd_script(int argc, char **argv)
 		r = itrace_check(&o.itrace);
 	if (r < 0)
 		r = filter_check(&o.filter, "script");
+	if (r < 0)
+		r = names_check(o.replay.symfs, o.replay.kallsyms, o.replay.vmlinux);
 	if (r < 0)
 		r = script(&o);
 	filter_free(&o.filter);

@@ -89,6 +89,26 @@ int elf_symbols_read(struct table *to, const struct elf *elf, const struct elf_s
 	return 0;
 }
 
+bool elf_symbol_named(const struct elf *elf, const char *name, uint64_t *ret)
+{
+	struct elf_section table, strings;
+	struct elf_symbol symbol;
+	uint64_t count, i;
+	const char *found;
+
+	if (!elf_section_of_type(elf, ELF_SYMTAB, &table) || !elf_section(elf, table.link, &strings))
+		return false;
+	count = elf_symbol_count(elf, &table);
+	for (i = 1; i < count; i++) {
+		found = elf_symbol(elf, &table, i, &symbol) && symbol.section ? elf_string(elf, &strings, symbol.name) : NULL;
+		if (found && !strcmp(found, name)) {
+			*ret = symbol.value;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* ---- stubs -------------------------------------------------------------------------------------------- */
 
 static void plt_sizes(const struct elf *elf, const struct elf_section *plt, uint64_t *header,

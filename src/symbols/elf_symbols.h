@@ -10,5 +10,7 @@
  * file is open. Return: 0, -ENOMEM. */
 int elf_symbols_read(struct table *to, const struct elf *elf, const struct elf_section *table);
 int elf_stubs_read(struct table *to, const struct elf *elf);
+/* elf_symbol_named() - the address that the symbol table has for a name. */
+bool elf_symbol_named(const struct elf *elf, const char *name, uint64_t *ret);
 
 #endif

@@ -34,8 +34,6 @@ static void module_name(char *to, size_t size, const char *path)
 			to[i] = '_';
 }
 
-static const char kernel_name[] = "[kernel.kallsyms]";
-
 /* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
 static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *mmap)
 {
@@ -44,7 +42,7 @@ static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *
 	if (s->kernel_ref)
 		return;
 	s->kernel_ref = mmap->pgoff;
-	s->kernel_ref_stext = !strcmp(mmap->filename + sizeof(kernel_name) - 1, "_stext");
+	s->kernel_ref_stext = !strcmp(mmap->filename + sizeof(SYMBOLS_KERNEL) - 1, "_stext");
 }
 
 /* The kernel or one of its modules; where it is. A kernel that hides its addresses is said to be at 0. */
@@ -54,7 +52,7 @@ static int feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *m
 				  .module = s->fixed[MODULE_KERNEL]};
 	char name[256];
 
-	if (!strncmp(mmap->filename, kernel_name, sizeof(kernel_name) - 1)) {
+	if (!strncmp(mmap->filename, SYMBOLS_KERNEL, sizeof(SYMBOLS_KERNEL) - 1)) {
 		feed_kernel_ref(s, mmap);
 	} else {
 		module_name(name, sizeof(name), mmap->filename);

@@ -137,9 +137,10 @@ static int locate_listed(struct locator *l, struct located *ret, struct module *
 	return 0;
 }
 
-static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip, bool wait)
+static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip, unsigned how)
 {
 	struct perfev_symbols *s = l->symbols;
+	bool wait = !(how & LOCATE_NO_WAIT);
 	int r;
 
 	ret->in_file = ret->address = ip;
@@ -153,6 +154,8 @@ static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t
 	r = s->kernel_loaded ? 0 : symbols_kernel(s, wait);
 	if (r < 0)
 		return r;
+	if ((how & LOCATE_INLINED) && module_may_inline(ret->module) && find_inlined(l, ret, wait) < 0)
+		return -EAGAIN;
 	ret->address -= s->kernel_delta;
 	if (s->kallsyms.table.count)
 		ret->symbol = find_symbol(l, &s->kallsyms.table, MODULE_KERNEL + 1, ret->address);
@@ -180,7 +183,7 @@ static inline int locate_any(struct locator *l, struct located *ret, struct spac
 	int r;
 
 	if (cpumode == PERF_RECORD_MISC_KERNEL)
-		return locate_kernel(l, ret, ip, wait);
+		return locate_kernel(l, ret, ip, how);
 	mapping = cpumode == PERF_RECORD_MISC_USER ? space_find(view, ip) : NULL;
 	if (!mapping) {
 		locate_nowhere(l->symbols, ret, ip, cpumode);

@@ -46,6 +46,10 @@ struct module {
 	struct search search; /* what was looked for, and where */
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
+	bool is_image;	      /* the kernel itself: elf and debug are its image, or a debug file of that */
+	bool image_ref_stext; /* the next is the address of _stext, and not of _text */
+	uint64_t image_ref;   /* where one of the image's symbols was; 0: not known */
+	uint64_t shift;	      /* addresses of places minus those of debug information */
 	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
 	struct table table;
 	struct buffer text; /* that names of a list of functions are in */
@@ -61,8 +65,13 @@ struct module {
 int module_load(struct module *module, const struct module_places *places, bool wait);
 /* module_debug_file() - the separate file that goes with it, beside the one that symbols are from; NULL: none. */
 const struct elf *module_debug_file(struct module *module, const struct module_places *places);
-/* module_dwarf() - its debug information; NULL: none. */
-struct dwarf *module_dwarf(struct module *module, const struct module_places *places);
+/* module_dwarf() - its debug information; NULL: none.
+ * @address: a place; becomes its address there. */
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places, uint64_t *address);
+/* module_set_image() - makes it the kernel's image, of the build-id that it has. module_open_image() - one with symbols, in elf.
+ * Return: 1, 0 there is none. */
+void module_set_image(struct module *module, const struct module_places *places);
+int module_open_image(struct module *module);
 /* module_may_inline() - whether there can be calls that were inlined: false when it has no debug information. */
 static inline bool module_may_inline(const struct module *module)
 {

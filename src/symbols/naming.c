@@ -211,7 +211,7 @@ static int function_key(struct perfev_symbols *s, const struct located *at, uint
 static int inlined_key(struct perfev_symbols *s, const struct located *at, struct dwarf_function *function, uint32_t *key)
 {
 	const struct module *module = at->module;
-	struct perfev_frame frame = {NULL, module->name, 0, 0, PERFEV_FRAME_INLINED, module->number, 0, 0};
+	struct perfev_frame frame = {NULL, module->name, 0, 0, at->flags | PERFEV_FRAME_INLINED, module->number, 0, 0};
 	const char *name;
 	char text[4096];
 

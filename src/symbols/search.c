@@ -121,15 +121,22 @@ static bool try_at(struct attempt *a, const char *format, ...)
 
 /* ---- the mapped file ---------------------------------------------------------------------------------------- */
 
+bool search_cached(const uint8_t *id, uint8_t id_size, const char *cache, const char *file, char *path)
+{
+	char text[41];
+	int n;
+
+	if (id_size < 2)
+		return false;
+	hex(id, id_size, text);
+	n = snprintf(path, SEARCH_PATH, "%s/.build-id/%.2s/%s%s", cache, text, text + 2, file);
+	return n > 0 && n < SEARCH_PATH;
+}
+
 /* In the cache a build-id names a folder with the file; in those of old the file itself. */
 static bool try_cache(struct attempt *a, const char *cache, const char *file)
 {
-	char id[41];
-
-	if (!cache || a->search->id_size < 2)
-		return false;
-	hex(a->search->id, a->search->id_size, id);
-	return try_at(a, "%s/.build-id/%.2s/%s%s", cache, id, id + 2, file);
+	return cache && search_cached(a->search->id, a->search->id_size, cache, file, a->path) && try_path(a);
 }
 
 static bool try_copies(struct attempt *a)
@@ -349,6 +356,51 @@ bool search_debug(struct search *s, struct elf *ret, char *path, bool (*wanted)(
 	struct attempt a = {.search = s, .elf = ret, .path = path, .wanted = wanted};
 
 	return try_by_id(&a) || try_by_link(&a) || try_servers(&a);
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------------------------ */
+
+/* Where distributions put images and their debug files, and those who build kernels. */
+static bool try_release(struct attempt *a)
+{
+	static const struct {
+		const char *before, *behind;
+	} names[] = {{"/boot/vmlinux-", ""},
+		     {"/usr/lib/debug/boot/vmlinux-", ""},
+		     {"/usr/lib/debug/boot/vmlinux-", ".debug"},
+		     {"/usr/lib/debug/lib/modules/", "/vmlinux"},
+		     {"/usr/lib/debug/usr/lib/modules/", "/vmlinux"},
+		     {"/usr/lib/debug/lib/modules/", "/vmlinux.debug"},
+		     {"/lib/modules/", "/vmlinux"},
+		     {"/lib/modules/", "/build/vmlinux"}};
+	const struct module_places *places = a->search->places;
+	size_t i;
+
+	for (i = 0; places->release && i < sizeof(names) / sizeof(names[0]); i++)
+		if (try_at(a, "%s%s%s%s", or_empty(places->symfs), names[i].before, places->release, names[i].behind))
+			return true;
+	return false;
+}
+
+bool search_kernel(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *))
+{
+	struct attempt a = {.search = s, .elf = ret, .path = path, .wanted = wanted};
+	char why[128];
+
+	if (s->places->vmlinux) {
+		a.proof = s->id_size ? BY_ID : BY_RECORDED_ID;
+		if (try_at(&a, "%s", s->places->vmlinux))
+			return true;
+		snprintf(why, sizeof(why), "cannot be read: %s", strerror(-a.error));
+		if (a.fit == FIT_NO_FILE)
+			refuse(s, s->places->vmlinux, why);
+		else if (a.fit == FIT_NO_ELF)
+			refuse(s, s->places->vmlinux, a.error < 0 ? "is no ELF file" : "has no symbols");
+	}
+	if (!s->id_size)
+		return false;
+	return try_by_id(&a) || try_cache(&a, s->places->cache, "/vmlinux") || try_cache(&a, s->places->symfs, "/vmlinux") ||
+	       try_release(&a) || try_servers(&a);
 }
 
 /* ---- files that debug information is spread over ------------------------------------------------------------ */

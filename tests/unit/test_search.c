@@ -145,8 +145,8 @@ static void expect_why(const char *part)
 /* What is inlined somewhere in hidden(); "": nothing is known, or nothing has a name. */
 static const char *inlined(void)
 {
-	struct dwarf *dwarf = module_dwarf(module, &places);
-	uint64_t end, at = address_of("hidden", &end);
+	uint64_t end, at = address_of("hidden", &end), there = at;
+	struct dwarf *dwarf = module_dwarf(module, &places, &there);
 
 	for (; dwarf && at < end; at++) {
 		struct dwarf_unit *unit = dwarf_unit_at(dwarf, at);
@@ -164,7 +164,7 @@ static const char *inlined(void)
 static uint32_t line_of(const char *function)
 {
 	uint64_t end, at = address_of(function, &end);
-	struct dwarf *dwarf = module_dwarf(module, &places);
+	struct dwarf *dwarf = module_dwarf(module, &places, &at);
 	struct dwarf_unit *unit = dwarf ? dwarf_unit_at(dwarf, at) : NULL;
 	const struct dwarf_row *row = unit ? dwarf_row_at(dwarf, unit, at) : NULL;
 
