@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Call frame information made by hand, for each machine and in each form: the rule of each place, and the caller's registers
  * by it. Then what lies: cut, changed, random, circular. */
-#include "bytes.h"
-#include "test.h"
+#include "rules.h"
 
-#include "symbols/unwind_cfi.h"
 #include "symbols/unwind_step.h"
-
-#define CODE_AT	 0x401000
-#define FRAME_AT 0x500000
-#define STACK_AT 0x7ffc1000
 
 static struct bytes frames, stack;
 
@@ -108,17 +102,6 @@ static void compile(struct unwind_table *table, const struct form *f)
 	struct cfi_source s = source_of(f);
 
 	assert_int_equal(cfi_compile(table, &s), 0);
-}
-
-static void expect_cfa(const struct unwind_table *table, uint64_t address, uint8_t reg, int32_t offset)
-{
-	const struct unwind_rule *rule = unwind_table_find(table, address);
-
-	if (!rule)
-		fail_msg("no rule at 0x%llx", (unsigned long long)address);
-	assert_int_equal(rule->cfa_how, UNWIND_OFFSET);
-	assert_int_equal(rule->cfa_reg, reg);
-	assert_int_equal(rule->cfa_value, offset);
 }
 
 /* push %rbp; mov %rsp,%rbp; ...; leave; ret */
