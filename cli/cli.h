@@ -156,6 +156,7 @@ struct mapped_file {
 	char *name;
 	uint64_t ino;
 	uint8_t id[20], id_size; /* 0: not said */
+	bool kernel; /* a module of it */
 };
 
 struct mapped_files {

@@ -180,7 +180,7 @@ int kallsyms_image(struct kallsyms *ret, const struct elf *elf)
 		return -EINVAL;
 	elf_symbol_named(elf, "_text", &ret->ref_text);
 	elf_symbol_named(elf, "_stext", &ret->ref_stext);
-	r = elf_symbols_read(&ret->table, elf, &table);
+	r = elf_symbols_read(&ret->table, elf, &table, NULL);
 	for (i = 0; i < ret->table.count; i++)
 		ret->table.items[i].end = ret->table.items[i].start;
 	if (r == 0)

@@ -5,6 +5,7 @@
  */
 #include "naming.h"
 #include "demangle.h"
+#include "kernel_object.h"
 #include "symbols_base.h"
 
 #include "base/buffer.h"
@@ -108,6 +109,36 @@ static struct module *kernel_part(struct perfev_symbols *s, uint64_t ip)
 	const struct mapping *mapping = s->kernel ? space_find(&s->kernel->view, ip) : NULL;
 
 	return mapping ? mapping->module : s->fixed[s->kernel ? MODULE_UNKNOWN : MODULE_KERNEL];
+}
+
+/*
+ * kallsyms are those of one moment: a module that was gone by then is not in them, and another one may be where it was. What
+ * was mapped is known: such a place is looked up in the module's file.
+ * @own: room for what is found there. Return: it, or @at; NULL without memory.
+ */
+static const struct located *in_object(struct perfev_symbols *s, const struct located *at, struct located *own)
+{
+	const struct symbol *symbol = at->symbol ? &s->kallsyms.table.items[at->symbol - 1] : NULL;
+	const struct mapping *mapping;
+	long found;
+
+	if (!at->kernel || at->function || !s->kernel || (symbol && !symbol->module))
+		return at;
+	mapping = space_find(&s->kernel->view, at->in_file);
+	if (!mapping || !mapping->module->path || (symbol && !strcmp(s->kallsyms.modules[symbol->module - 1], mapping->module->name)))
+		return at;
+	if (kernel_object_load(mapping->module, &s->places) < 0)
+		return NULL;
+	*own = *at;
+	own->symbol = 0;
+	found = table_find(&mapping->module->table, at->in_file - mapping->start);
+	if (found >= 0) {
+		own->kernel = false;
+		own->module = mapping->module;
+		own->address = at->in_file - mapping->start;
+		own->symbol = (uint32_t)found + 1;
+	}
+	return own;
 }
 
 static int nameless_key(struct perfev_symbols *s, const struct located *at, uint32_t *key)
@@ -240,7 +271,12 @@ static inline int outer_key(struct perfev_symbols *s, const struct located *at, 
 int naming_keys(struct perfev_symbols *s, const struct located *at, uint32_t *ret, size_t max)
 {
 	struct dwarf_function *inlined = at->inlined;
+	struct located own;
 	int n = 0;
+
+	at = in_object(s, at, &own);
+	if (!at)
+		return -ENOMEM;
 
 	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1])
 		if (inlined_key(s, at, inlined, &ret[n++]) < 0)
@@ -266,8 +302,13 @@ static int outer_frame(struct perfev_symbols *s, const struct located *at, struc
 int naming_frames(struct perfev_symbols *s, const struct located *at, struct perfev_frame *ret, size_t max)
 {
 	struct dwarf_function *inlined = at->inlined;
+	struct located own;
 	uint32_t key;
 	int n = 0;
+
+	at = in_object(s, at, &own);
+	if (!at)
+		return -ENOMEM;
 
 	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1]) {
 		if (inlined_key(s, at, inlined, &key) < 0)
