@@ -210,13 +210,13 @@ static int function_key(struct perfev_symbols *s, const struct located *at, uint
 /* Of a call that was inlined; it may have no name. */
 static int inlined_key(struct perfev_symbols *s, const struct located *at, struct dwarf_function *function, uint32_t *key)
 {
-	const struct module *module = at->module;
+	struct module *module = at->module;
 	struct perfev_frame frame = {NULL, module->name, 0, 0, PERFEV_FRAME_INLINED, module->number, 0, 0};
 	const char *name;
 	char text[4096];
 
 	if (!function->key) {
-		name = dwarf_name(module->dwarf, at->unit, function);
+		name = module_inlined_name(module, at->unit, function);
 		if (name && !s->opts.raw_names && demangle(name, text, sizeof(text)))
 			name = text;
 		frame.symbol = intern(&s->shown, name && name[0] ? name : "[inlined]");

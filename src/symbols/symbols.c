@@ -232,7 +232,7 @@ static int put_source(struct perfev_symbols *s, struct dwarf *dwarf, struct dwar
 
 static int find_source(struct perfev_symbols *s, struct module *module, uint64_t address, struct perfev_source *ret, size_t max)
 {
-	struct dwarf *dwarf = module_dwarf(module, &s->places);
+	struct dwarf *dwarf = module->dwarf;
 	struct dwarf_unit *unit = dwarf ? dwarf_unit_at(dwarf, address) : NULL;
 	const struct dwarf_row *row = unit ? dwarf_row_at(dwarf, unit, address) : NULL;
 	const struct dwarf_function *function = unit ? dwarf_function_at(unit, address) : NULL;
@@ -260,8 +260,12 @@ int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_pl
 		return 0;
 	module = mapping->module;
 	r = module_load(module, &symbols->places, true);
-	if (r == 0)
-		r = find_source(symbols, module, module_address(module, locate_in_file(module, mapping, place->ip)), ret, max);
+	if (r < 0)
+		return error_memory(err);
+	module_dwarf(module, &symbols->places);
+	pthread_mutex_lock(&module->lock);
+	r = find_source(symbols, module, module_address(module, locate_in_file(module, mapping, place->ip)), ret, max);
+	pthread_mutex_unlock(&module->lock);
 	return r < 0 ? error_memory(err) : r;
 }
 
