@@ -6,6 +6,7 @@
 #include "naming.h"
 #include "symbols_base.h"
 
+#include "base/noinline.h"
 #include "base/error.h"
 #include "base/opts.h"
 
@@ -269,19 +270,24 @@ int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_pl
 	return r < 0 ? error_memory(err) : r;
 }
 
+NOINLINE static const char *number_as_name(struct perfev_symbols *symbols, int32_t tid)
+{
+	const char *name;
+	char text[16];
+
+	snprintf(text, sizeof(text), ":%d", tid);
+	name = symbols_name(symbols, text);
+	return name ? name : "";
+}
+
 const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid)
 {
 	const struct space_process *process = symbols_process(symbols, pid);
 	const char *comm = process ? space_comm(process, tid) : NULL;
-	char text[16];
 
 	if (!comm && process && tid != pid)
 		comm = space_comm(process, pid);
 	if (comm)
 		return comm;
-	if (tid == 0)
-		return "swapper"; /* each CPU's idle task, which no record names */
-	snprintf(text, sizeof(text), ":%d", tid);
-	comm = symbols_name(symbols, text);
-	return comm ? comm : "";
+	return tid == 0 ? "swapper" /* each CPU's idle task, which no record names */ : number_as_name(symbols, tid);
 }
