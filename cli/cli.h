@@ -310,6 +310,8 @@ void filter_free(struct filter *filter);
 bool passes_text(const struct texts *wanted, const char *text);
 /* By pid, tid, CPU and time; what a sample does not say passes, but for a CPU and a time. */
 bool filter_passes(const struct filter *filter, const struct perfev_sample *sample);
+/* Whether there are samples that do not pass. */
+bool filter_looks_at_samples(const struct filter *filter);
 /* Tells of events that were asked for by a name which the recording does not have. */
 void filter_look(const struct filter *filter, const struct perfev_reader *reader);
 

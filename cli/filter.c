@@ -141,6 +141,11 @@ static bool passes_cpu(const struct filter *filter, const struct perfev_sample *
 	return false;
 }
 
+bool filter_looks_at_samples(const struct filter *filter)
+{
+	return filter->pids.count || filter->tids.count || filter->cpus || filter->time;
+}
+
 bool filter_passes(const struct filter *filter, const struct perfev_sample *sample)
 {
 	bool has_task = sample->present & PERF_SAMPLE_TID;

@@ -79,7 +79,7 @@ static const unsigned char *stream_need(struct perfev_reader *reader, uint64_t s
 	return b->data;
 }
 
-const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size)
+const unsigned char *reader_need_more(struct perfev_reader *reader, uint64_t size)
 {
 	uint64_t at = reader->info.position;
 

@@ -168,7 +168,17 @@ void reader_close_folder(struct perfev_reader *reader);
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);
 
 /* reader_base.c: bytes of the stream or file at the current position, or NULL with an error set */
-const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size);
+const unsigned char *reader_need_more(struct perfev_reader *reader, uint64_t size);
+
+static inline const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size)
+{
+	const struct source *input = reader->input;
+	uint64_t at = reader->info.position;
+
+	if (input->data && size <= input->size && at <= input->size - size && at + size <= reader->checked)
+		return input->data + at;
+	return reader_need_more(reader, size);
+}
 int reader_damage(struct perfev_reader *reader, int code, enum perfev_why why, uint64_t where,
 		  struct perfev_error *err, const char *format, ...) PERFEV_PRINTF(6, 7);
 

@@ -236,6 +236,16 @@ int module_inlined(struct module *module, const struct module_places *places, ui
 	return 0;
 }
 
+const char *module_inlined_name(struct module *module, const struct dwarf_unit *unit, const struct dwarf_function *function)
+{
+	const char *name;
+
+	pthread_mutex_lock(&module->lock);
+	name = dwarf_name(module->dwarf, unit, function);
+	pthread_mutex_unlock(&module->lock);
+	return name;
+}
+
 static void note_id(struct module *module)
 {
 	if (!module->recorded_id)

@@ -85,6 +85,8 @@ static inline bool module_may_inline(const struct module *module)
  * Return: 0; -EAGAIN as above. */
 int module_inlined(struct module *module, const struct module_places *places, uint64_t address, bool wait,
 		   struct dwarf_function **function, struct dwarf_unit **unit);
+/* module_inlined_name() - what such a function is called, as in the file; NULL: nothing says it. */
+const char *module_inlined_name(struct module *module, const struct dwarf_unit *unit, const struct dwarf_function *function);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. */
 uint64_t module_address(const struct module *module, uint64_t offset);
 /* module_is_jit_map() - whether it is the list of functions that a process made at run time. */
