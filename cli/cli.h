@@ -158,6 +158,7 @@ struct mapped_file {
 	char *name;
 	uint64_t ino;
 	uint8_t id[20], id_size; /* 0: not said */
+	bool kernel; /* a module of it */
 };
 
 struct mapped_files {
@@ -313,10 +314,17 @@ bool passes_text(const struct texts *wanted, const char *text);
 /* By pid, tid, CPU and time; what a sample does not say passes, but for a CPU and a time. */
 bool filter_look_at(const struct filter *filter, const struct perfev_sample *sample);
 
+/* Whether there are samples that do not pass. */
+static inline bool filter_looks_at_samples(const struct filter *filter)
+{
+	return filter->by_sample;
+}
+
 static inline bool filter_passes(const struct filter *filter, const struct perfev_sample *sample)
 {
-	return !filter->by_sample || filter_look_at(filter, sample);
+	return !filter_looks_at_samples(filter) || filter_look_at(filter, sample);
 }
+
 /* Tells of events that were asked for by a name which the recording does not have. */
 void filter_look(const struct filter *filter, const struct perfev_reader *reader);
 

@@ -71,21 +71,24 @@ static int new_frame(struct load *l, uint32_t key, struct known *known, struct p
 	return r;
 }
 
-static const struct known *known_frame(struct load *l, uint32_t key, struct perfev_error *err)
+static int grow_known(struct load *l, uint32_t key)
 {
-	if (key >= l->known_count) {
-		size_t count = key + 1024 + l->known_count / 2;
-		struct known *known = realloc(l->known, count * sizeof(*known));
+	size_t count = key + 1024 + l->known_count / 2;
+	struct known *known = realloc(l->known, count * sizeof(*known));
 
-		if (!known)
-			return NULL;
-		memset(known + l->known_count, 0, (count - l->known_count) * sizeof(*known));
-		l->known = known;
-		l->known_count = count;
-	}
-	if (!l->known[key].number && new_frame(l, key, &l->known[key], err) < 0)
-		return NULL;
-	return &l->known[key];
+	if (!known)
+		return -ENOMEM;
+	memset(known + l->known_count, 0, (count - l->known_count) * sizeof(*known));
+	l->known = known;
+	l->known_count = count;
+	return 0;
+}
+
+static int meet_frame(struct load *l, uint32_t key, struct perfev_error *err)
+{
+	if (key >= l->known_count && grow_known(l, key) < 0)
+		return -ENOMEM;
+	return l->known[key].number ? 0 : new_frame(l, key, &l->known[key], err);
 }
 
 static int note_missing(struct load *l, uint32_t module)
@@ -118,12 +121,14 @@ static int number_frames(struct load *l, const struct perfev_stack *stack, size_
 		l->room = n + 256;
 	}
 	for (i = 0; i < n; i++) {
-		const struct known *known = known_frame(l, stack->keys[i], err);
+		uint32_t key = stack->keys[i];
 
-		if (!known || (i == 0 && known->module && note_missing(l, known->module - 1) < 0))
+		if ((key >= l->known_count || !l->known[key].number) && meet_frame(l, key, err) < 0)
 			return -ENOMEM;
-		l->stack[i] = known->number - 1;
+		l->stack[i] = l->known[key].number - 1;
 	}
+	if (n && l->known[stack->keys[0]].module && note_missing(l, l->known[stack->keys[0]].module - 1) < 0)
+		return -ENOMEM;
 	*count = n;
 	return 0;
 }
@@ -191,13 +196,10 @@ static int take_stack(void *load, const struct perfev_stack *from, struct perfev
 
 /* Called when the first sample comes: in a stream events, and what they are called, come with the first
  * records. */
-static int add_events(struct load *l, struct perfev_error *err)
+static int add_events(struct load *l, size_t count, struct perfev_error *err)
 {
-	size_t count = perfev_reader_event_count(l->out->replay.reader);
 	int *events, r;
 
-	if (count == l->event_count)
-		return 0;
 	if (l->out->replay.stacks && (r = perfev_stacks_wait(l->out->replay.stacks, err)) < 0)
 		return r; /* the profile is used by whoever takes stacks */
 	events = realloc(l->events, count * sizeof(*events));
@@ -223,10 +225,11 @@ static int take_sample(void *load, const struct perfev_record *record,
 {
 	struct load *l = load;
 	int event = perfev_reader_event(l->out->replay.reader, record), r;
+	size_t count;
 
 	l->all_samples++;
-	r = add_events(l, err);
-	if (r < 0)
+	count = perfev_reader_event_count(l->out->replay.reader);
+	if (count != l->event_count && (r = add_events(l, count, err)) < 0)
 		return r;
 	if (event < 0 || (size_t)event >= l->event_count || !layout || l->events[event] < 0)
 		return 0;
@@ -270,7 +273,8 @@ static int load_all(struct load *l, struct perfev_error *err)
 	struct replay_opts opts = {.path = l->opts->path, .symfs = l->opts->symfs, .kallsyms = l->opts->kallsyms,
 				   .vmlinux = l->opts->vmlinux, .no_inline = l->opts->no_inline, .debuginfod = l->opts->debuginfod};
 	struct perfev_stacks_opts stacks = {.size = sizeof(stacks),
-					    .jobs = l->opts->jobs ? l->opts->jobs : PERFEV_JOBS_ALL, .context = l, .wanted = wanted,
+					    .jobs = l->opts->jobs ? l->opts->jobs : PERFEV_JOBS_ALL, .context = l,
+					    .wanted = filter_looks_at_samples(l->opts->filter) ? wanted : NULL,
 					    .take = take_stack};
 	int r = replay_open(replay, &opts, err);
 
@@ -284,7 +288,7 @@ static int load_all(struct load *l, struct perfev_error *err)
 	if (r == 0)
 		r = replay_run(replay, err);
 	if (r == 0)
-		r = add_events(l, err);
+		r = add_events(l, perfev_reader_event_count(replay->reader), err);
 	if (r == 0)
 		r = list_missing(l);
 	l->out->samples = l->samples;

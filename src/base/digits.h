@@ -38,11 +38,37 @@ static inline char *digits_hex(char *to, uint64_t number)
 	return to + digits;
 }
 
-/* digits_read_hex() - the number that begins at @at; behind its digits. More than 16 are too many: of them the last count. */
-static inline char *digits_read_hex(char *at, uint64_t *ret)
+/* digits_read_hex8() - eight hexadecimal digits at once; false when one of them is none */
+static inline int digits_read_hex8(const char *at, uint64_t *ret)
 {
-	uint64_t value = 0;
+	const uint64_t high = UINT64_C(0x8080808080808080), low = ~high;
+	uint64_t x, digit, letter, other, is_letter;
 
+	memcpy(&x, at, 8);
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+	x = __builtin_bswap64(x);
+#endif
+	digit = x ^ UINT64_C(0x3030303030303030);				/* 0 to 9, */
+	other = ((digit & low) + UINT64_C(0x7676767676767676)) | digit;		/* else the highest bit is set */
+	letter = (x | UINT64_C(0x2020202020202020)) ^ UINT64_C(0x6060606060606060); /* 1 to 6 */
+	is_letter = ((letter & low) + low) & ~((letter & low) + UINT64_C(0x7979797979797979)) & ~letter & high;
+	if (other & ~is_letter & high)
+		return 0;
+	x = (x & UINT64_C(0x0f0f0f0f0f0f0f0f)) + (is_letter >> 7) * 9; /* the first one lowest */
+	x = (x << 4 | x >> 8) & UINT64_C(0x00ff00ff00ff00ff);
+	x = (x << 8 | x >> 16) & UINT64_C(0x0000ffff0000ffff);
+	*ret = (x << 16 | x >> 32) & UINT32_MAX;
+	return 1;
+}
+
+/* digits_read_hex() - the number that begins at @at; behind its digits. More than 16 are too many: of them the last count.
+ * @end: of what may be read, where something stands that is no digit */
+static inline char *digits_read_hex(char *at, const char *end, uint64_t *ret)
+{
+	uint64_t value = 0, eight;
+
+	for (; end - at >= 8 && *at != ' ' && digits_read_hex8(at, &eight); at += 8)
+		value = value << 32 | eight;
 	for (;; at++) {
 		unsigned digit = (unsigned char)*at;
 

@@ -5,7 +5,7 @@
  * A mark is a number of the last page of addresses, and says whose the addresses behind it are, up to the next.
  * Marks that are not known here begin a context that is not known either: their addresses are given, as such.
  */
-#include <perfev/meaning.h>
+#include "callchain.h"
 
 static const struct mark {
 	uint64_t value;
@@ -20,7 +20,7 @@ static const struct mark {
 	{PERF_CONTEXT_GUEST_USER, PERFEV_CONTEXT_GUEST_USER},
 };
 
-static uint32_t context_of(uint64_t mark)
+uint32_t callchain_context_of(uint64_t mark)
 {
 	size_t i;
 
@@ -71,17 +71,5 @@ void perfev_callchain_begin(struct perfev_callchain *ret, struct perfev_u64s ips
 
 int perfev_callchain_next(struct perfev_callchain *chain, struct perfev_callchain_entry *ret)
 {
-	ret->first = chain->at == 0;
-	while (chain->at < chain->ips.count) {
-		uint64_t ip = perfev_u64s_at(chain->ips, chain->at++);
-
-		if (ip < PERF_CONTEXT_MAX) {
-			ret->ip = ip;
-			ret->context = chain->context;
-			return 1;
-		}
-		chain->context = context_of(ip);
-		ret->first = 1;
-	}
-	return 0;
+	return callchain_next(chain, ret);
 }

@@ -244,7 +244,7 @@ static bool take_field(struct walk *w, const struct record_field *field, uint16_
 	}
 }
 
-static void copy_id_words(struct perfev_id *ret, const unsigned char *from, bool swap,
+static inline void copy_id_words(struct perfev_id *ret, const unsigned char *from, bool swap,
 			  const struct layout_step *steps, unsigned count)
 {
 	unsigned i;

@@ -310,7 +310,7 @@ bool perfev_branches_at(const struct perfev_branches *branches, uint32_t index,
 	return true;
 }
 
-static bool take_chain(struct cursor *c, struct perfev_u64s *ret)
+static inline bool take_chain(struct cursor *c, struct perfev_u64s *ret)
 {
 	uint64_t count;
 
@@ -452,9 +452,9 @@ int perfev_sample_decode(struct perfev_sample *ret, const struct perfev_record *
 	c.left = record->size - layout->flat_size;
 	c.swap = false;
 	for (i = layout->flat_count; i < layout->step_count; i++) {
-		bool chain = layout->steps[i].kind == FIELD_CHAIN; /* which most samples have, and nothing else */
+		bool fits = layout->steps[i].kind == FIELD_CHAIN ? take_chain(&c, &ret->callchain) : take_step(&c, layout, i, ret);
 
-		if (!(chain ? take_chain(&c, &ret->callchain) : take_step(&c, layout, i, ret)))
+		if (!fits)
 			return decode_slowly(ret, record, layout, err);
 	}
 	ret->present = layout->present;

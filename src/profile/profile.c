@@ -13,6 +13,7 @@
 #include "base/digits.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/noinline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -134,7 +135,7 @@ int perfev_profile_event(struct perfev_profile *profile, const char *name, struc
 	return (int)profile->event_count++;
 }
 
-/* "[libfoo.so]" for /usr/lib/libfoo.so; a module in brackets is shown as it is. */
+/* "[libfoo.so]" for /usr/lib/libfoo.so; a module in brackets is shown as it is. Mostly the last one's is asked for again. */
 static const char *nameless_label(struct perfev_profile *p, const char *module)
 {
 	const char *base = strrchr(module, '/');
@@ -142,9 +143,13 @@ static const char *nameless_label(struct perfev_profile *p, const char *module)
 
 	if (module[0] == '[')
 		return module;
+	if (module == p->labelled && p->label)
+		return p->label;
 	base = base ? base + 1 : module;
 	snprintf(text, sizeof(text), "[%.290s]", base[0] ? base : "unknown");
-	return intern(&p->names, text);
+	p->labelled = module;
+	p->label = intern(&p->names, text);
+	return p->label;
 }
 
 /* The frame of interned names. */
@@ -216,25 +221,41 @@ int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
 
 /* ---- samples ----------------------------------------------------------------------------------------------- */
 
-static int child_of(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event,
-		    uint32_t *ret)
+/* Where it is in the table, or the free slot where it would be; there always is one. */
+static inline struct node_slot *find_slot(const struct perfev_profile *p, uint32_t parent, uint32_t frame)
 {
-	size_t at;
+	struct node_slot *slots = p->node_slots;
+	size_t mask = p->node_slot_count - 1, at = (size_t)hash_pair(parent, frame) & mask;
+
+	while (slots[at].node && (slots[at].parent != parent || slots[at].frame != frame))
+		at = (at + 1) & mask;
+	return &slots[at];
+}
+
+NOINLINE static int new_child(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event, uint32_t *ret)
+{
+	struct node_slot *slot;
 
 	if (p->node_count * 2 >= p->node_slot_count && grow_nodes(p) < 0)
 		return -ENOMEM;
-	at = (size_t)hash_pair(parent, frame) & (p->node_slot_count - 1);
-	for (; p->node_slots[at].node; at = (at + 1) & (p->node_slot_count - 1))
-		if (p->node_slots[at].parent == parent && p->node_slots[at].frame == frame) {
-			*ret = p->node_slots[at].node - 1;
-			return 0;
-		}
+	slot = find_slot(p, parent, frame);
 	*ret = (uint32_t)p->node_count;
 	if (add_node(p, parent, frame, event) < 0)
 		return -ENOMEM;
-	p->node_slots[at].parent = parent;
-	p->node_slots[at].frame = frame;
-	p->node_slots[at].node = *ret + 1;
+	slot->parent = parent;
+	slot->frame = frame;
+	slot->node = *ret + 1;
+	return 0;
+}
+
+/* Mostly there is one. */
+static inline int child_of(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event, uint32_t *ret)
+{
+	const struct node_slot *slot = p->node_slots ? find_slot(p, parent, frame) : NULL;
+
+	if (!slot || !slot->node)
+		return new_child(p, parent, frame, event, ret);
+	*ret = slot->node - 1;
 	return 0;
 }
 
@@ -357,7 +378,7 @@ static const char *address_text(char *to, uint64_t address)
 	return to;
 }
 
-/* What functions are sorted by: no larger than what qsort() moves as it is. */
+/* What functions are sorted by. */
 struct order_key {
 	uint64_t self, total;
 	const struct frame *frame;
@@ -373,19 +394,50 @@ static int compare_names(const struct frame *a, const struct frame *b)
 		      b->name ? b->name : address_text(b_text, b->address));
 }
 
-static int compare_keys(const void *a_, const void *b_)
+static inline bool is_before(const struct order_key *a, const struct order_key *b)
 {
-	const struct order_key *a = a_, *b = b_;
 	int r;
 
 	if (a->self != b->self)
-		return a->self < b->self ? 1 : -1;
+		return a->self > b->self;
 	if (a->total != b->total)
-		return a->total < b->total ? 1 : -1;
+		return a->total > b->total;
 	r = compare_names(a->frame, b->frame);
 	if (r == 0)
 		r = strcmp(a->frame->module, b->frame->module);
-	return r ? r : (a->frame > b->frame) - (a->frame < b->frame);
+	return r ? r < 0 : a->frame < b->frame;
+}
+
+static void merge_keys(struct order_key *to, const struct order_key *a, const struct order_key *b, const struct order_key *end)
+{
+	const struct order_key *middle = b;
+
+	while (a < middle && b < end)
+		*to++ = is_before(b, a) ? *b++ : *a++;
+	while (a < middle)
+		*to++ = *a++;
+	while (b < end)
+		*to++ = *b++;
+}
+
+/* Half of the time with qsort() is its calls. @spare: as many; either has the result, which is returned. */
+static struct order_key *sort_keys(struct order_key *keys, struct order_key *spare, size_t count)
+{
+	size_t width, at;
+
+	for (width = 1; width < count; width *= 2) {
+		struct order_key *from = keys;
+
+		for (at = 0; at < count; at += 2 * width) {
+			size_t middle = count - at < width ? count : at + width;
+			size_t end = count - at < 2 * width ? count : at + 2 * width;
+
+			merge_keys(spare + at, from + at, from + middle, from + end);
+		}
+		keys = spare;
+		spare = from;
+	}
+	return keys;
 }
 
 /* The sums of a frame over the events that were asked for; false when it has none. */
@@ -409,8 +461,8 @@ static bool sum_function(const struct perfev_profile *p, int event, uint32_t fra
 	return ret->total > 0;
 }
 
-/* All that have samples, sorted; how many. */
-static size_t sort_functions(const struct perfev_profile *p, int event, struct order_key *keys)
+/* All that have samples; how many. */
+static size_t list_functions(const struct perfev_profile *p, int event, struct order_key *keys)
 {
 	struct perfev_function sums;
 	size_t n = 0;
@@ -423,7 +475,6 @@ static size_t sort_functions(const struct perfev_profile *p, int event, struct o
 		keys[n].total = sums.total;
 		keys[n++].frame = &p->frames[i];
 	}
-	qsort(keys, n, sizeof(*keys), compare_keys);
 	return n;
 }
 
@@ -432,7 +483,7 @@ int perfev_profile_functions(const struct perfev_profile *profile, int event,
 {
 	const struct perfev_profile *p = profile;
 	struct perfev_function *all;
-	struct order_key *keys;
+	struct order_key *keys, *sorted;
 	char *texts;
 	size_t i;
 
@@ -440,7 +491,7 @@ int perfev_profile_functions(const struct perfev_profile *profile, int event,
 		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
 				 "cannot list the functions of event %d: there are %zu", event,
 				 p->event_count);
-	keys = malloc((p->frame_count + 1) * sizeof(*keys));
+	keys = malloc((p->frame_count + 1) * 2 * sizeof(*keys));
 	all = malloc((p->frame_count + 1) * sizeof(*all) + count_nameless(p) * ADDRESS_TEXT);
 	if (!keys || !all) {
 		free(keys);
@@ -448,9 +499,10 @@ int perfev_profile_functions(const struct perfev_profile *profile, int event,
 		return error_memory(err);
 	}
 	texts = (char *)(all + p->frame_count + 1);
-	*count = sort_functions(p, event, keys);
+	*count = list_functions(p, event, keys);
+	sorted = sort_keys(keys, keys + *count, *count);
 	for (i = 0; i < *count; i++) {
-		const struct frame *frame = keys[i].frame;
+		const struct frame *frame = sorted[i].frame;
 
 		sum_function(p, event, (uint32_t)(frame - p->frames), &all[i]);
 		all[i].symbol = frame->name ? frame->name : address_text(texts, frame->address);

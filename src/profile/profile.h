@@ -42,6 +42,7 @@ struct event {
 
 struct perfev_profile {
 	struct interner names;
+	const char *labelled, *label; /* the last module of a nameless place, and what trees show */
 	struct frame *frames;
 	size_t frame_count, frame_room;
 	uint32_t *trees; /* for each frame the one that stands for it in trees: itself, or the module's nameless one */

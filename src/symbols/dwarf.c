@@ -39,7 +39,7 @@ static bool read_root(struct dwarf_unit *unit, const struct dwarf *dwarf, struct
 	unit->line = die->has_line ? die->line : UINT64_MAX;
 	unit->name = die->name;
 	unit->folder = die->folder;
-	unit->split_name = die->split_name;
+	unit->split_name = dwarf_string_text(dwarf, unit, &die->split_name);
 	unit->split_ranges = die->split_ranges;
 	if (die->split_id)
 		unit->split_id = die->split_id;
@@ -78,7 +78,7 @@ static int add_places(struct places *places, struct dwarf *dwarf, struct dwarf_u
 
 static int read_units(struct dwarf *dwarf, struct places *places)
 {
-	struct perfev_bytes info = dwarf->sections[DWARF_INFO];
+	struct perfev_bytes info = dwarf_bytes(dwarf, DWARF_INFO);
 	struct dwarf_reader r = {info.data, (const unsigned char *)info.data + info.size, dwarf->swap, false};
 	struct dwarf_unit unit, *units;
 	struct dwarf_die die;
@@ -200,7 +200,7 @@ static int walk_die(struct walk *w, struct dwarf_reader *r, const struct dwarf_a
 	if (!die.children)
 		return w->depth > 0;
 	if (die.sibling > die.offset && die.sibling < w->dies->end && is_passed_over(&die, number)) {
-		const unsigned char *next = (const unsigned char *)w->dwarf->sections[DWARF_INFO].data + die.sibling;
+		const unsigned char *next = (const unsigned char *)dwarf_bytes(w->dwarf, DWARF_INFO).data + die.sibling;
 
 		if (next > r->at) {
 			r->at = next;
@@ -272,7 +272,7 @@ struct dwarf_function *dwarf_function_at(const struct dwarf_unit *unit, uint64_t
 const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_unit *unit, const struct dwarf_function *function)
 {
 	uint64_t offset = function->die;
-	const char *name = NULL;
+	const char *name = NULL, *linkage_name;
 	struct dwarf_die die;
 	int hops;
 
@@ -285,10 +285,11 @@ const char *dwarf_name(const struct dwarf *dwarf, const struct dwarf_unit *unit,
 			unit = dwarf_unit_of(dwarf, offset);
 		if (!unit || offset < unit->dies || !dwarf_die_at(&die, dwarf, unit, offset))
 			break;
-		if (die.linkage_name)
-			return die.linkage_name;
+		linkage_name = dwarf_string_text(dwarf, unit, &die.linkage_name);
+		if (linkage_name)
+			return linkage_name;
 		if (!name)
-			name = die.name;
+			name = dwarf_string_text(dwarf, unit, &die.name);
 		offset = die.origin;
 		if (!die.origin_shared)
 			continue;

@@ -43,14 +43,14 @@ enum kind { VALUE_OTHER, VALUE_NUMBER, VALUE_ADDRESS, VALUE_TEXT, VALUE_REFERENC
 struct value {
 	enum kind kind;
 	uint64_t number;
-	const char *text;
+	struct dwarf_string text;
 };
 
 /* ---- other sections --------------------------------------------------------------------------------------- */
 
 struct dwarf_reader dwarf_section_reader(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
 {
-	struct perfev_bytes bytes = dwarf->sections[section];
+	struct perfev_bytes bytes = dwarf_bytes(dwarf, section);
 	const unsigned char *data = bytes.data;
 	struct dwarf_reader r = {data, data, dwarf->swap, false};
 
@@ -89,6 +89,25 @@ static const char *indexed_text(const struct dwarf *dwarf, const struct dwarf_un
 	return text_at(dwarf, DWARF_STR, dwarf_indexed(dwarf, DWARF_STR_OFFSETS, unit->str_offsets, index, unit->offset_size));
 }
 
+const char *dwarf_string_text(const struct dwarf *dwarf, const struct dwarf_unit *unit, const struct dwarf_string *string)
+{
+	switch (string->kind) {
+	case STRING_HERE:
+		return string->at.text;
+	case STRING_STR:
+		return text_at(dwarf, DWARF_STR, string->at.number);
+	case STRING_LINE_STR:
+		return text_at(dwarf, DWARF_LINE_STR, string->at.number);
+	case STRING_SHARED:
+		return dwarf->supplement ? text_at(dwarf->supplement, DWARF_STR, string->at.number) : NULL;
+	case STRING_INDEXED:
+		return indexed_text(dwarf, unit, string->at.number);
+	case STRING_NONE:
+		break;
+	}
+	return NULL;
+}
+
 /* ---- forms -------------------------------------------------------------------------------------------------- */
 
 static void set_number(struct value *v, enum kind kind, uint64_t number)
@@ -97,10 +116,18 @@ static void set_number(struct value *v, enum kind kind, uint64_t number)
 	v->number = number;
 }
 
-static void set_text(struct value *v, const char *text)
+static void set_text(struct value *v, enum dwarf_string_kind kind, uint64_t number)
 {
 	v->kind = VALUE_TEXT;
-	v->text = text;
+	v->text.kind = kind;
+	v->text.at.number = number;
+}
+
+static void set_text_here(struct value *v, const char *text)
+{
+	v->kind = VALUE_TEXT;
+	v->text.kind = text ? STRING_HERE : STRING_NONE;
+	v->text.at.text = text;
 }
 
 /* Numbers, and what refers to places of the unit. */
@@ -160,18 +187,15 @@ static bool read_indexed(struct value *v, struct dwarf_reader *r, const struct d
 	else
 		return false;
 	if (text)
-		set_text(v, indexed_text(dwarf, unit, index));
+		set_text(v, STRING_INDEXED, index);
 	else
 		set_number(v, VALUE_ADDRESS, dwarf_address(dwarf, unit, index));
 	return true;
 }
 
 /* What is in the file that several share. */
-static bool read_shared(struct value *v, struct dwarf_reader *r, const struct dwarf *dwarf, const struct dwarf_unit *unit,
-			uint32_t form)
+static bool read_shared(struct value *v, struct dwarf_reader *r, const struct dwarf_unit *unit, uint32_t form)
 {
-	uint64_t offset;
-
 	switch (form) {
 	case 0x1c: /* ref_sup4 */
 		set_number(v, VALUE_SHARED, dwarf_number(r, 4));
@@ -184,16 +208,14 @@ static bool read_shared(struct value *v, struct dwarf_reader *r, const struct dw
 		return true;
 	case 0x1d:   /* strp_sup */
 	case 0x1f21: /* GNU_strp_alt */
-		offset = dwarf_number(r, unit->offset_size);
-		set_text(v, dwarf->supplement ? text_at(dwarf->supplement, DWARF_STR, offset) : NULL);
+		set_text(v, STRING_SHARED, dwarf_number(r, unit->offset_size));
 		return true;
 	default:
 		return false;
 	}
 }
 
-static bool read_long(struct value *v, struct dwarf_reader *r, const struct dwarf *dwarf, const struct dwarf_unit *unit,
-		      uint32_t form)
+static bool read_long(struct value *v, struct dwarf_reader *r, const struct dwarf_unit *unit, uint32_t form)
 {
 	switch (form) {
 	case 0x03: /* block2 */
@@ -210,13 +232,13 @@ static bool read_long(struct value *v, struct dwarf_reader *r, const struct dwar
 		dwarf_skip(r, dwarf_uleb(r));
 		return true;
 	case 0x08: /* string */
-		set_text(v, dwarf_text(r));
+		set_text_here(v, dwarf_text(r));
 		return true;
 	case 0x0e: /* strp */
-		set_text(v, text_at(dwarf, DWARF_STR, dwarf_number(r, unit->offset_size)));
+		set_text(v, STRING_STR, dwarf_number(r, unit->offset_size));
 		return true;
 	case 0x1f: /* line_strp */
-		set_text(v, text_at(dwarf, DWARF_LINE_STR, dwarf_number(r, unit->offset_size)));
+		set_text(v, STRING_LINE_STR, dwarf_number(r, unit->offset_size));
 		return true;
 	case 0x1e: /* data16 */
 		dwarf_skip(r, 16);
@@ -236,7 +258,7 @@ static bool read_value(struct value *v, struct dwarf_reader *r, const struct dwa
 
 	v->kind = VALUE_OTHER;
 	v->number = 0;
-	v->text = NULL;
+	v->text.kind = STRING_NONE;
 	if (form == 0x21) { /* implicit_const */
 		set_number(v, VALUE_NUMBER, (uint64_t)spec->constant);
 		return true;
@@ -244,7 +266,7 @@ static bool read_value(struct value *v, struct dwarf_reader *r, const struct dwa
 	if (form == 0x16) /* indirect: once */
 		form = (uint32_t)dwarf_uleb(r);
 	return (read_plain(v, r, unit, form) || read_indexed(v, r, dwarf, unit, form) ||
-		read_long(v, r, dwarf, unit, form) || read_shared(v, r, dwarf, unit, form)) &&
+		read_long(v, r, unit, form) || read_shared(v, r, unit, form)) &&
 	       !r->failed;
 }
 
@@ -335,7 +357,7 @@ int dwarf_abbrevs_read(struct dwarf_abbrevs *ret, const struct dwarf *dwarf, con
 struct dwarf_reader dwarf_info_reader(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset)
 {
 	struct dwarf_reader r = dwarf_section_reader(dwarf, DWARF_INFO, offset);
-	const unsigned char *data = dwarf->sections[DWARF_INFO].data;
+	const unsigned char *data = dwarf_bytes(dwarf, DWARF_INFO).data;
 
 	r.end = data + unit->end;
 	if (r.at > r.end)
@@ -438,7 +460,7 @@ static bool read_values(struct dwarf_die *die, struct dwarf_reader *r, const str
 bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct dwarf *dwarf,
 		    const struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs)
 {
-	const unsigned char *data = dwarf->sections[DWARF_INFO].data;
+	const unsigned char *data = dwarf_bytes(dwarf, DWARF_INFO).data;
 	const struct dwarf_abbrev *abbrev;
 	uint64_t code;
 
@@ -455,6 +477,22 @@ bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct 
 	return !abbrev->count || read_values(ret, r, dwarf, unit, abbrevs->specs + abbrev->first, abbrev->count);
 }
 
+/* Passes over the attributes of one kind; nearly all names and forms have one byte. */
+static int skip_specs(struct dwarf_reader *r)
+{
+	uint64_t name, form;
+
+	do {
+		while (r->end - r->at >= 2 && r->at[0] < 0x80 && r->at[1] < 0x80 && r->at[0] && r->at[1] != 0x21)
+			r->at += 2;
+		name = dwarf_uleb(r);
+		form = dwarf_uleb(r);
+		if (form == 0x21)
+			dwarf_sleb(r);
+	} while ((name || form) && !r->failed);
+	return r->failed ? -EINVAL : 0;
+}
+
 /* Looks for one kind only; its attributes are read into @only. */
 static int find_kind(struct dwarf_abbrevs *only, const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t wanted,
 		     struct dwarf_abbrev *ret)
@@ -468,11 +506,10 @@ static int find_kind(struct dwarf_abbrevs *only, const struct dwarf *dwarf, cons
 			break;
 		ret->tag = (uint32_t)dwarf_uleb(&r);
 		ret->children = dwarf_number(&r, 1);
-		only->spec_count = 0;
-		if (read_specs(only, &r) < 0)
-			break;
 		if (code == wanted)
-			return 0;
+			return read_specs(only, &r);
+		if (skip_specs(&r) < 0)
+			break;
 	}
 	return -EINVAL;
 }

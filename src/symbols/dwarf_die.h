@@ -45,9 +45,8 @@ struct dwarf_die {
 	bool origin_shared; /* it is in the supplement's */
 	uint64_t str_offsets, addr, rnglists; /* bases; 0: not said */
 	uint64_t split_ranges, split_id;
-	const char *split_name;
 	uint32_t call_file, call_line;
-	const char *name, *linkage_name, *folder;
+	struct dwarf_string name, linkage_name, folder, split_name;
 };
 
 /* All of a unit's kinds of DIEs. Return: 0; -EINVAL when they are damaged; -ENOMEM. */
@@ -62,6 +61,8 @@ bool dwarf_die_at(struct dwarf_die *ret, const struct dwarf *dwarf, const struct
 struct dwarf_reader dwarf_info_reader(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t offset);
 /* A section from @offset to its end; empty behind it. */
 struct dwarf_reader dwarf_section_reader(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset);
+/* The text itself, of a DIE of that unit; NULL: none. */
+const char *dwarf_string_text(const struct dwarf *dwarf, const struct dwarf_unit *unit, const struct dwarf_string *string);
 /* A number, or an address, of a table in a section. */
 uint64_t dwarf_indexed(const struct dwarf *dwarf, enum dwarf_section section, uint64_t base, uint64_t index, unsigned size);
 uint64_t dwarf_address(const struct dwarf *dwarf, const struct dwarf_unit *unit, uint64_t index);

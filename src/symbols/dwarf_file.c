@@ -4,7 +4,6 @@
  * units and the files that only it refers to; a package belongs to the file that found it, whatever units came out of it.
  */
 #include "dwarf_file.h"
-#include "expand.h"
 
 #include "base/sorted.h"
 
@@ -25,15 +24,15 @@ struct dwarf *dwarf_sections(const struct elf *elf, bool split)
 	dwarf->swap = elf->swap;
 	for (i = 0; i < DWARF_SECTIONS; i++) {
 		snprintf(name, sizeof(name), "%s%s", names[i], split ? ".dwo" : "");
-		if (!elf_expand(elf, name, &dwarf->sections[i], &dwarf->owned[i]))
-			dwarf->sections[i].data = NULL;
+		expandable_find(&dwarf->own[i], elf, name);
+		dwarf->sections[i] = &dwarf->own[i];
 	}
 	return dwarf;
 }
 
 bool dwarf_has_units(const struct dwarf *dwarf)
 {
-	return dwarf->sections[DWARF_INFO].data && dwarf->sections[DWARF_ABBREV].data;
+	return dwarf_bytes(dwarf, DWARF_INFO).data && dwarf_bytes(dwarf, DWARF_ABBREV).data;
 }
 
 /* Units of types have none. */
@@ -44,7 +43,7 @@ static bool has_functions(uint64_t kind)
 
 bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable)
 {
-	const unsigned char *data = dwarf->sections[DWARF_INFO].data;
+	const unsigned char *data = dwarf_bytes(dwarf, DWARF_INFO).data;
 	uint64_t length, kind = 1;
 
 	memset(unit, 0, sizeof(*unit));
@@ -98,7 +97,7 @@ void dwarf_free(struct dwarf *dwarf)
 		free(dwarf->units[i].split);
 	}
 	for (i = 0; i < DWARF_SECTIONS; i++)
-		free(dwarf->owned[i]);
+		expandable_free(&dwarf->own[i]);
 	free(dwarf->units);
 	free(dwarf->where);
 	free(dwarf->owned_index);

@@ -5,7 +5,7 @@
 
 #include "cells.h"
 #include "dwarf_read.h"
-#include "elf.h"
+#include "expand.h"
 
 enum dwarf_section {
 	DWARF_INFO,
@@ -18,6 +18,17 @@ enum dwarf_section {
 	DWARF_ADDR,
 	DWARF_STR_OFFSETS,
 	DWARF_SECTIONS
+};
+
+/* A text of a DIE, which most never ask for: it is looked up then, and its section is expanded. */
+enum dwarf_string_kind { STRING_NONE, STRING_HERE, STRING_STR, STRING_LINE_STR, STRING_SHARED, STRING_INDEXED };
+
+struct dwarf_string {
+	enum dwarf_string_kind kind;
+	union {
+		const char *text; /* HERE */
+		uint64_t number;  /* an offset in the section; INDEXED: which one of the unit's */
+	} at;
 };
 
 /* A function, or a call that was inlined into one. */
@@ -51,7 +62,7 @@ struct dwarf_unit {
 	uint64_t split_id;
 	const char *split_name; /* where the DIEs are; NULL: here */
 	struct dwarf_split *split; /* when that is open */
-	const char *folder, *name;
+	struct dwarf_string folder, name;
 	uint16_t version;
 	uint8_t address_size, offset_size;
 	bool compiled, has_lines;
@@ -94,8 +105,8 @@ struct dwarf_others {
 };
 
 struct dwarf {
-	struct perfev_bytes sections[DWARF_SECTIONS];
-	void *owned[DWARF_SECTIONS];
+	struct expandable *sections[DWARF_SECTIONS]; /* its own, or those of the program; only with the lock of the module */
+	struct expandable own[DWARF_SECTIONS];
 	bool swap;
 	struct dwarf_unit *units; /* by offset */
 	size_t unit_count, unit_room;
@@ -116,6 +127,12 @@ struct dwarf {
 /* The sections of a file, and no more; those of split files have a name that ends in .dwo. NULL: no memory. */
 struct dwarf *dwarf_sections(const struct elf *elf, bool split);
 bool dwarf_has_units(const struct dwarf *dwarf);
+/* The bytes of a section; none: there are none, or they are damaged. */
+static inline struct perfev_bytes dwarf_bytes(const struct dwarf *dwarf, enum dwarf_section section)
+{
+	return expandable_bytes(dwarf->sections[section]);
+}
+
 /* The header of a unit. Returns false at the end, or where it is damaged; @usable: its DIEs may be read. */
 bool dwarf_header(struct dwarf_unit *unit, struct dwarf_reader *r, const struct dwarf *dwarf, bool *usable);
 /* Of the units that were read, the one that an offset of .debug_info is in; NULL: none. */

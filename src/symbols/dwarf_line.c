@@ -60,12 +60,12 @@ static int add_file(struct dwarf_unit *unit, const char *name, uint64_t folder)
 static int old_files(struct program *p)
 {
 	const char *name;
-	int r = add_folder(p->unit, p->unit->folder);
+	int r = add_folder(p->unit, dwarf_string_text(p->dwarf, p->unit, &p->unit->folder));
 
 	while (r == 0 && (name = dwarf_text(&p->r)) && name[0] && p->unit->folder_count < FILES_MAX)
 		r = add_folder(p->unit, name);
 	if (r == 0)
-		r = add_file(p->unit, p->unit->name, 0);
+		r = add_file(p->unit, dwarf_string_text(p->dwarf, p->unit, &p->unit->name), 0);
 	while (r == 0 && (name = dwarf_text(&p->r)) && name[0] && p->unit->file_count < FILES_MAX) {
 		uint64_t folder = dwarf_uleb(&p->r);
 
@@ -78,7 +78,7 @@ static int old_files(struct program *p)
 
 static const char *text_of(const struct dwarf *dwarf, enum dwarf_section section, uint64_t offset)
 {
-	struct perfev_bytes bytes = dwarf->sections[section];
+	struct perfev_bytes bytes = dwarf_bytes(dwarf, section);
 	const char *text = bytes.data;
 
 	return text && offset < bytes.size && memchr(text + offset, 0, bytes.size - (size_t)offset) ? text + offset : NULL;
@@ -168,7 +168,7 @@ static int new_list(struct program *p, bool folders)
 
 static int read_header(struct program *p)
 {
-	struct perfev_bytes bytes = p->dwarf->sections[DWARF_LINE];
+	struct perfev_bytes bytes = dwarf_bytes(p->dwarf, DWARF_LINE);
 	const unsigned char *data = bytes.data, *start;
 	uint64_t length, header;
 	unsigned i;
@@ -414,7 +414,7 @@ void dwarf_file_name(struct dwarf *dwarf, struct dwarf_unit *unit, uint32_t inde
 	name = unit->files[index].name;
 	if (unit->files[index].folder < unit->folder_count)
 		folder = unit->folders[unit->files[index].folder];
-	base = unit->folder;
+	base = dwarf_string_text(dwarf, unit, &unit->folder);
 	if (name[0] == '/' || !folder || !folder[0])
 		snprintf(to, size, "%s", name);
 	else if (folder[0] == '/' || !base || unit->files[index].folder == 0) /* which is the base, and may be relative */

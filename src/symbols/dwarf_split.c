@@ -40,7 +40,7 @@ static void say(struct dwarf *dwarf, const char *format, ...)
 /* Its units by offset; their first DIEs say nothing that is needed. */
 static int list_units(struct dwarf *dwarf)
 {
-	struct perfev_bytes info = dwarf->sections[DWARF_INFO];
+	struct perfev_bytes info = dwarf_bytes(dwarf, DWARF_INFO);
 	struct dwarf_reader r = {info.data, info.data, dwarf->swap, false};
 	struct dwarf_unit unit, *units;
 	bool usable;
@@ -72,7 +72,7 @@ static struct dwarf *own_file(struct elf *elf, bool split)
 	struct dwarf *file = dwarf_sections(elf, split);
 
 	/* what several share may be no more than texts */
-	if (!file || (!dwarf_has_units(file) && (split || !file->sections[DWARF_STR].data))) {
+	if (!file || (!dwarf_has_units(file) && (split || !dwarf_bytes(file, DWARF_STR).data))) {
 		dwarf_free(file);
 		elf_close(elf);
 		return NULL;
@@ -170,7 +170,7 @@ static bool is_unit(struct dwarf_unit *unit, const struct dwarf *file, const str
 static bool find_unit(struct dwarf_unit *ret, const struct dwarf *file, const struct dwarf_unit *skeleton,
 		      const struct part *parts)
 {
-	struct perfev_bytes info = file->sections[DWARF_INFO];
+	struct perfev_bytes info = dwarf_bytes(file, DWARF_INFO);
 	const unsigned char *data = info.data;
 	struct dwarf_reader r = {data + parts[PART_INFO].offset, data + parts[PART_INFO].offset + parts[PART_INFO].size,
 				 file->swap, false};
@@ -188,24 +188,29 @@ static bool find_unit(struct dwarf_unit *ret, const struct dwarf *file, const st
 /* Addresses, and the ranges before DWARF 5, are in the program. */
 static void borrow(struct dwarf *file, const struct dwarf *dwarf)
 {
-	free(file->owned[DWARF_ADDR]);
-	free(file->owned[DWARF_RANGES]);
-	file->owned[DWARF_ADDR] = file->owned[DWARF_RANGES] = NULL;
 	file->sections[DWARF_ADDR] = dwarf->sections[DWARF_ADDR];
 	file->sections[DWARF_RANGES] = dwarf->sections[DWARF_RANGES];
 }
 
-static int set_split(struct dwarf_unit *unit, struct dwarf *file, const struct dwarf_unit *found)
+/* What the unit in the program does not say is as in the other file. */
+static void borrow_string(const struct dwarf *dwarf, const struct dwarf_unit *unit, struct dwarf_string *to, const struct dwarf *file,
+			  const struct dwarf_unit *found, const struct dwarf_string *from)
+{
+	if (dwarf_string_text(dwarf, unit, to))
+		return;
+	to->at.text = dwarf_string_text(file, found, from);
+	to->kind = to->at.text ? STRING_HERE : STRING_NONE;
+}
+
+static int set_split(const struct dwarf *dwarf, struct dwarf_unit *unit, struct dwarf *file, const struct dwarf_unit *found)
 {
 	unit->split = calloc(1, sizeof(*unit->split));
 	if (!unit->split)
 		return -ENOMEM;
 	unit->split->file = file;
 	unit->split->unit = *found;
-	if (!unit->name)
-		unit->name = found->name;
-	if (!unit->folder)
-		unit->folder = found->folder;
+	borrow_string(dwarf, unit, &unit->name, file, &unit->split->unit, &found->name);
+	borrow_string(dwarf, unit, &unit->folder, file, &unit->split->unit, &found->folder);
 	return 0;
 }
 
@@ -297,8 +302,8 @@ static bool find_in_package(struct dwarf *dwarf, const struct dwarf_unit *unit, 
 		open_package(dwarf);
 	if (!dwarf->package || !look_up(dwarf->package, unit->split_id, parts))
 		return false;
-	if (parts[PART_INFO].offset > dwarf->package->sections[DWARF_INFO].size ||
-	    parts[PART_INFO].size > dwarf->package->sections[DWARF_INFO].size - parts[PART_INFO].offset)
+	if (parts[PART_INFO].offset > dwarf_bytes(dwarf->package, DWARF_INFO).size ||
+	    parts[PART_INFO].size > dwarf_bytes(dwarf->package, DWARF_INFO).size - parts[PART_INFO].offset)
 		return false;
 	return find_unit(ret, dwarf->package, unit, parts);
 }
@@ -307,26 +312,28 @@ static bool find_in_package(struct dwarf *dwarf, const struct dwarf_unit *unit, 
 
 int dwarf_split_open(struct dwarf *dwarf, struct dwarf_unit *unit)
 {
-	struct dwarf_wish wish = {.kind = DWARF_SPLIT, .folder = unit->folder, .name = unit->split_name};
+	struct dwarf_wish wish = {.kind = DWARF_SPLIT, .name = unit->split_name};
 	struct part parts[PARTS];
 	struct dwarf_unit found;
 	struct dwarf *file;
 	struct elf elf;
+	bool relative;
 	int r;
 
 	if (!dwarf->others.open)
 		return 0;
+	wish.folder = dwarf_string_text(dwarf, unit, &unit->folder);
 	if (find_in_package(dwarf, unit, &found))
-		return set_split(unit, dwarf->package, &found);
+		return set_split(dwarf, unit, dwarf->package, &found);
 	while (dwarf->others.open(dwarf->others.context, &elf, &wish)) {
 		file = own_file(&elf, true);
 		if (!file)
 			continue;
 		borrow(file, dwarf);
 		memset(parts, 0, sizeof(parts));
-		parts[PART_INFO].size = file->sections[DWARF_INFO].size;
+		parts[PART_INFO].size = dwarf_bytes(file, DWARF_INFO).size;
 		if (find_unit(&found, file, unit, parts)) {
-			r = set_split(unit, file, &found);
+			r = set_split(dwarf, unit, file, &found);
 			if (r < 0)
 				dwarf_free(file);
 			return r;
@@ -335,7 +342,7 @@ int dwarf_split_open(struct dwarf *dwarf, struct dwarf_unit *unit)
 		say(dwarf, "%.300s, which has inlined functions, is of another compilation", wish.path);
 	}
 	dwarf->missing++;
-	say(dwarf, "%.200s%s%.200s is missing, which has inlined functions", unit->folder && unit->split_name[0] != '/' ? unit->folder : "",
-	    unit->folder && unit->split_name[0] != '/' ? "/" : "", unit->split_name);
+	relative = wish.folder && wish.name[0] != '/';
+	say(dwarf, "%.200s%s%.200s is missing, which has inlined functions", relative ? wish.folder : "", relative ? "/" : "", wish.name);
 	return 0;
 }

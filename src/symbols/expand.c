@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compressed sections: those with a header that says how (SHF_COMPRESSED), and the older ones whose name begins with
- * .z and whose bytes begin with ZLIB and the size. The libraries are loaded when a section wants them.
+ * .z and whose bytes begin with ZLIB and the size. The libraries are loaded when a section wants them. Expanding is most of what
+ * a small report with debug information takes, so that a section stays packed until somebody asks for its bytes.
  */
 #include "expand.h"
 
@@ -93,50 +94,72 @@ static bool read_header(const struct elf *elf, const unsigned char *at, uint64_t
 	return !memcmp(at, "ZLIB", 4);
 }
 
-static bool expand(const struct elf *elf, const unsigned char *at, uint64_t size, bool old, struct perfev_bytes *ret,
-		   void **owned)
+/* The header is behind us then. */
+static bool set_packed(struct expandable *ret, const struct elf *elf, const unsigned char *at, uint64_t size, bool old)
 {
-	struct perfev_bytes packed;
-	uint64_t expanded, skip;
-	uint32_t kind;
-	void *to;
+	uint64_t skip;
 
-	if (!read_header(elf, at, size, old, &kind, &expanded, &skip) || !expanded || expanded > EXPANDED_MAX ||
-	    expanded / 1032 > size) /* more than zlib can pack */
-		return false;
-	packed.data = at + skip;
-	packed.size = (size_t)(size - skip);
-	to = malloc((size_t)expanded);
-	if (!to)
-		return false;
-	if (!(kind == KIND_ZLIB ? expand_zlib(to, (size_t)expanded, packed)
-				: kind == KIND_ZSTD && expand_zstd(to, (size_t)expanded, packed))) {
-		free(to);
+	if (!read_header(elf, at, size, old, &ret->kind, &ret->size, &skip) || !ret->size || ret->size > EXPANDED_MAX ||
+	    ret->size / 1032 > size || (ret->kind != KIND_ZLIB && ret->kind != KIND_ZSTD)) { /* 1032: zlib packs no more */
+		ret->kind = 0;
 		return false;
 	}
-	ret->data = *owned = to;
-	ret->size = (size_t)expanded;
+	ret->bytes.data = at + skip;
+	ret->bytes.size = (size_t)(size - skip);
 	return true;
 }
 
-bool elf_expand(const struct elf *elf, const char *name, struct perfev_bytes *ret, void **owned)
+bool expandable_find(struct expandable *ret, const struct elf *elf, const char *name)
 {
 	struct elf_section section;
 	const unsigned char *data;
 	char old[64] = ".z";
 
-	*owned = NULL;
+	memset(ret, 0, sizeof(*ret));
 	if (elf_section_named(elf, name, &section)) {
 		data = elf_bytes(elf, &section);
 		if (data && (section.flags & COMPRESSED_FLAG))
-			return expand(elf, data, section.size, false, ret, owned);
-		ret->data = data;
-		ret->size = (size_t)section.size;
+			return set_packed(ret, elf, data, section.size, false);
+		ret->bytes.data = data;
+		ret->bytes.size = data ? (size_t)section.size : 0;
 		return data != NULL;
 	}
 	if (name[0] != '.' || strlen(name) > 60)
 		return false;
 	strcat(old, name + 1);
 	data = elf_section_named(elf, old, &section) ? elf_bytes(elf, &section) : NULL;
-	return data && expand(elf, data, section.size, true, ret, owned);
+	return data && set_packed(ret, elf, data, section.size, true);
+}
+
+void expandable_open(struct expandable *section)
+{
+	struct perfev_bytes packed = section->bytes;
+	size_t size = (size_t)section->size;
+	void *to = malloc(size);
+	bool done = to && (section->kind == KIND_ZLIB ? expand_zlib(to, size, packed) : expand_zstd(to, size, packed));
+
+	section->kind = 0;
+	section->bytes.data = done ? to : NULL;
+	section->bytes.size = done ? size : 0;
+	section->owned = done ? to : NULL;
+	if (!done)
+		free(to);
+}
+
+void expandable_free(struct expandable *section)
+{
+	free(section->owned);
+	memset(section, 0, sizeof(*section));
+}
+
+bool elf_expand(const struct elf *elf, const char *name, struct perfev_bytes *ret, void **owned)
+{
+	struct expandable section;
+
+	*owned = NULL;
+	if (!expandable_find(&section, elf, name))
+		return false;
+	*ret = expandable_bytes(&section);
+	*owned = section.owned;
+	return ret->data != NULL;
 }

@@ -3,6 +3,7 @@
 #include "symbols_base.h"
 #include "vdso.h"
 
+#include "base/noinline.h"
 #include "base/buffer.h"
 #include "base/error.h"
 
@@ -322,9 +323,8 @@ static int feed_kallsyms(struct perfev_symbols *s, const struct perfev_record *r
 	return buffer_append(&s->kernel_text, user.as.bytes.data, user.as.bytes.size) == -ENOMEM ? error_memory(err) : 0;
 }
 
-/* Apart, as it is not for most records. */
-__attribute__((noinline)) static int feed(struct perfev_symbols *symbols, const struct perfev_record *record,
-					  const struct perfev_layout *layout, struct perfev_error *err)
+NOINLINE static int feed(struct perfev_symbols *symbols, const struct perfev_record *record, const struct perfev_layout *layout,
+			 struct perfev_error *err)
 {
 	if (symbols->jits)
 		note_time(symbols, record, layout);
@@ -350,8 +350,8 @@ __attribute__((noinline)) static int feed(struct perfev_symbols *symbols, const 
 	}
 }
 
-int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record, const struct perfev_layout *layout,
-			struct perfev_error *err)
+int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
+			const struct perfev_layout *layout, struct perfev_error *err)
 {
 	if (record->type == PERF_RECORD_SAMPLE && !symbols->jits && !symbols->spaces.execs)
 		return 0;

@@ -80,10 +80,10 @@ static int find_module(struct kallsyms *k, char *name, uint16_t *ret)
 	return 0;
 }
 
-static int take_line(struct kallsyms *k, char *line)
+static int take_line(struct kallsyms *k, char *line, const char *end)
 {
 	struct symbol s = {0, 0, NULL, 0, false, 0};
-	char *at = digits_read_hex(line, &s.start), *name, *tab, type;
+	char *at = digits_read_hex(line, end, &s.start), *name, *tab, type;
 
 	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
 		return 0;
@@ -117,7 +117,7 @@ static int parse(struct kallsyms *k)
 		if (!newline)
 			newline = end; /* the last line of a file that somebody edited */
 		*newline = 0;
-		if (take_line(k, line) < 0)
+		if (take_line(k, line, newline) < 0)
 			return -ENOMEM;
 	}
 	if (!k->table.count)
@@ -180,7 +180,7 @@ int kallsyms_image(struct kallsyms *ret, const struct elf *elf)
 		return -EINVAL;
 	elf_symbol_named(elf, "_text", &ret->ref_text);
 	elf_symbol_named(elf, "_stext", &ret->ref_stext);
-	r = elf_symbols_read(&ret->table, elf, &table);
+	r = elf_symbols_read(&ret->table, elf, &table, NULL);
 	for (i = 0; i < ret->table.count; i++)
 		ret->table.items[i].end = ret->table.items[i].start;
 	if (r == 0)

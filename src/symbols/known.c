@@ -40,7 +40,9 @@ static bool known_kernel(struct perfev_symbols *s, uint64_t ip, struct perfev_fr
 	piece = piece_of(s->locator, MODULE_KERNEL + 1, address);
 	if (!piece_has(piece, MODULE_KERNEL + 1, address) || !piece->symbol)
 		return false;
-	return put_symbol(s, ret, s->kernel_keys[piece->symbol - 1], ip, address);
+	if (!put_symbol(s, ret, s->kernel_keys[piece->symbol - 1], ip, address))
+		return false;
+	return !s->kernel || ret->module_id == MODULE_KERNEL; /* another module may have been there */
 }
 
 static bool known_nowhere(const struct perfev_symbols *s, uint64_t ip, struct perfev_frame *ret)

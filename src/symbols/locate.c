@@ -7,6 +7,8 @@
 #include "locate_base.h"
 #include "symbols_base.h"
 
+#include "base/noinline.h"
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -53,7 +55,7 @@ static void fill_piece(struct piece_slot *slot, const struct table *table, uint3
 	slot->last = span.last & PIECE_LAST;
 }
 
-static uint32_t search_symbol(struct locator *l, struct piece_slot *piece, const struct table *table, uint32_t space,
+NOINLINE static uint32_t search_symbol(struct locator *l, struct piece_slot *piece, const struct table *table, uint32_t space,
 			      uint64_t address)
 {
 	uint64_t number = address >> PART_SHIFT;
@@ -81,18 +83,23 @@ static inline uint32_t find_symbol(struct locator *l, const struct table *table,
 /* ---- calls that were inlined ---------------------------------------------------------------------------------- */
 
 /* Return: 0, -EAGAIN. */
-static int find_inlined(struct locator *l, struct located *ret, bool wait)
+NOINLINE static int search_inlined(struct locator *l, struct inlined_slot *slot, const struct located *at, bool wait)
+{
+	slot->module = NULL;
+	if (module_inlined(at->module, &l->symbols->places, at->address, wait, &slot->function, &slot->unit) < 0)
+		return -EAGAIN;
+	slot->module = at->module;
+	slot->address = at->address;
+	return 0;
+}
+
+static inline int find_inlined(struct locator *l, struct located *ret, bool wait)
 {
 	struct inlined_slot *slot =
 		&l->inlined[hash_pair((uintptr_t)ret->module, ret->address) & (INLINED_SLOTS - 1)];
 
-	if (slot->module != ret->module || slot->address != ret->address) {
-		slot->module = NULL;
-		if (module_inlined(ret->module, &l->symbols->places, ret->address, wait, &slot->function, &slot->unit) < 0)
-			return -EAGAIN;
-		slot->module = ret->module;
-		slot->address = ret->address;
-	}
+	if ((slot->module != ret->module || slot->address != ret->address) && search_inlined(l, slot, ret, wait) < 0)
+		return -EAGAIN;
 	ret->inlined = slot->function;
 	ret->unit = slot->unit;
 	return 0;
@@ -119,7 +126,7 @@ static inline int locate_user(struct locator *l, struct located *ret, const stru
 }
 
 /* The process's list of functions may name code that lies in a file without symbols. */
-static int locate_listed(struct locator *l, struct located *ret, struct module *list, uint64_t ip, bool wait)
+NOINLINE static int locate_listed(struct locator *l, struct located *ret, struct module *list, uint64_t ip, bool wait)
 {
 	uint32_t symbol = 0;
 	int r = module_load(list, &l->symbols->places, wait);

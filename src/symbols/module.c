@@ -73,6 +73,12 @@ static void start_search(struct module *module, const struct module_places *plac
 	memcpy(s->id, module->build_id, sizeof(s->id));
 }
 
+void module_set_file(struct module *module, const char *path)
+{
+	free(module->file);
+	module->file = copy_text(path);
+}
+
 void module_set_image(struct module *module, const struct module_places *places)
 {
 	start_search(module, places);
@@ -230,6 +236,16 @@ int module_inlined(struct module *module, const struct module_places *places, ui
 	return 0;
 }
 
+const char *module_inlined_name(struct module *module, const struct dwarf_unit *unit, const struct dwarf_function *function)
+{
+	const char *name;
+
+	pthread_mutex_lock(&module->lock);
+	name = dwarf_name(module->dwarf, unit, function);
+	pthread_mutex_unlock(&module->lock);
+	return name;
+}
+
 static void note_id(struct module *module)
 {
 	if (!module->recorded_id)
@@ -338,7 +354,7 @@ static int read_file_symbols(struct module *module, const struct elf *elf)
 	struct elf_section table;
 
 	if ((has_symtab(elf) && elf_section_of_type(elf, ELF_SYMTAB, &table)) || elf_section_of_type(elf, ELF_DYNSYM, &table))
-		return elf_symbols_read(&module->table, elf, &table);
+		return elf_symbols_read(&module->table, elf, &table, NULL);
 	return 0;
 }
 

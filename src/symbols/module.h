@@ -46,6 +46,7 @@ struct module {
 	struct search search; /* what was looked for, and where */
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
+	bool object_tried;    /* a module of the kernel: its file was looked for */
 	bool is_image;	      /* the kernel itself: elf and debug are its image, or a debug file of that */
 	bool image_ref_stext; /* the next is the address of _stext, and not of _text */
 	uint64_t image_ref;   /* where one of the image's symbols was; 0: not known */
@@ -68,6 +69,8 @@ const struct elf *module_debug_file(struct module *module, const struct module_p
 /* module_dwarf() - its debug information; NULL: none.
  * @address: a place; becomes its address there. */
 struct dwarf *module_dwarf(struct module *module, const struct module_places *places, uint64_t *address);
+/* module_set_file() - where its symbols were read. */
+void module_set_file(struct module *module, const char *path);
 /* module_set_image() - makes it the kernel's image, of the build-id that it has. module_open_image() - one with symbols, in elf.
  * Return: 1, 0 there is none. */
 void module_set_image(struct module *module, const struct module_places *places);
@@ -82,6 +85,8 @@ static inline bool module_may_inline(const struct module *module)
  * Return: 0; -EAGAIN as above. */
 int module_inlined(struct module *module, const struct module_places *places, uint64_t address, bool wait,
 		   struct dwarf_function **function, struct dwarf_unit **unit);
+/* module_inlined_name() - what such a function is called, as in the file; NULL: nothing says it. */
+const char *module_inlined_name(struct module *module, const struct dwarf_unit *unit, const struct dwarf_function *function);
 /* module_address() - a byte of the mapped file, in the addresses of its symbols. near: of one that no part has. */
 uint64_t module_address_near(const struct module *module, uint64_t offset);
 

@@ -5,10 +5,12 @@
  */
 #include "naming.h"
 #include "demangle.h"
+#include "kernel_object.h"
 #include "symbols_base.h"
 
 #include "base/buffer.h"
 #include "base/hash.h"
+#include "base/noinline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -61,56 +63,108 @@ static struct perfev_frame nameless_frame(const struct module *module, const str
 	return frame;
 }
 
-/* All places of the module are one. */
-static int one_key(struct perfev_symbols *s, struct module *module, const struct located *at, uint32_t *key)
+NOINLINE static int new_one(struct perfev_symbols *s, struct module *module, const struct located *at)
 {
-	uint32_t *known = &module->nameless_key[at->kernel];
-	struct perfev_frame frame;
+	struct perfev_frame frame = nameless_frame(module, at);
+	uint32_t key;
 
-	if (!*known) {
-		frame = nameless_frame(module, at);
-		frame.address = 0;
-		if (add_frame(s, &frame, key) < 0)
-			return -ENOMEM;
-		*known = *key + 1;
-	}
-	*key = *known - 1;
+	frame.address = 0;
+	if (add_frame(s, &frame, &key) < 0)
+		return -ENOMEM;
+	module->nameless_key[at->kernel] = key + 1;
 	return 0;
 }
 
-static int place_key(struct perfev_symbols *s, const struct module *module, const struct located *at, uint32_t *key)
+/* All places of the module are one. */
+static inline int one_key(struct perfev_symbols *s, struct module *module, const struct located *at, uint32_t *key)
 {
-	struct perfev_frame frame;
-	size_t slot;
+	if (!module->nameless_key[at->kernel] && new_one(s, module, at) < 0)
+		return -ENOMEM;
+	*key = module->nameless_key[at->kernel] - 1;
+	return 0;
+}
+
+/* Its slot, or the free one where it would be; there always is one. */
+static inline struct nameless_slot *find_nameless(const struct perfev_symbols *s, uint32_t module, uint64_t address)
+{
+	struct nameless_slot *slots = s->nameless;
+	size_t mask = s->nameless_size - 1, at = (size_t)hash_pair(module, address) & mask;
+
+	while (slots[at].key && (slots[at].module != module || slots[at].address != address))
+		at = (at + 1) & mask;
+	return &slots[at];
+}
+
+NOINLINE static int new_place(struct perfev_symbols *s, const struct module *module, const struct located *at, uint32_t *key)
+{
+	struct perfev_frame frame = nameless_frame(module, at);
+	struct nameless_slot *slot;
 
 	if (s->nameless_count * 2 >= s->nameless_size && grow_nameless(s) < 0)
 		return -ENOMEM;
-	slot = (size_t)hash_pair(module->number, at->address) & (s->nameless_size - 1);
-	for (; s->nameless[slot].key; slot = (slot + 1) & (s->nameless_size - 1))
-		if (s->nameless[slot].module == module->number && s->nameless[slot].address == at->address) {
-			*key = s->nameless[slot].key - 1;
-			return 0;
-		}
-	frame = nameless_frame(module, at);
 	if (add_frame(s, &frame, key) < 0)
 		return -ENOMEM;
-	s->nameless[slot].address = at->address;
-	s->nameless[slot].module = module->number;
-	s->nameless[slot].key = *key + 1;
+	slot = find_nameless(s, module->number, at->address);
+	slot->address = at->address;
+	slot->module = module->number;
+	slot->key = *key + 1;
 	s->nameless_count++;
+	return 0;
+}
+
+static inline int place_key(struct perfev_symbols *s, const struct module *module, const struct located *at, uint32_t *key)
+{
+	const struct nameless_slot *slot = s->nameless ? find_nameless(s, module->number, at->address) : NULL;
+
+	if (!slot || !slot->key)
+		return new_place(s, module, at, key);
+	*key = slot->key - 1;
 	return 0;
 }
 
 /* A place of the kernel belongs to what was mapped there; where no mapping of the kernel was recorded, to the kernel, which
  * says why. */
-static struct module *kernel_part(struct perfev_symbols *s, uint64_t ip)
+NOINLINE static struct module *kernel_part(struct perfev_symbols *s, uint64_t ip)
 {
 	const struct mapping *mapping = s->kernel ? space_find(&s->kernel->view, ip) : NULL;
 
 	return mapping ? mapping->module : s->fixed[s->kernel ? MODULE_UNKNOWN : MODULE_KERNEL];
 }
 
-static int nameless_key(struct perfev_symbols *s, const struct located *at, uint32_t *key)
+/*
+ * kallsyms are those of one moment: a module that was gone by then is not in them, and another one may be where it was. What
+ * was mapped is known: such a place is looked up in the module's file.
+ * @own: room for what is found there. Return: it, or @at; NULL without memory.
+ */
+NOINLINE static const struct located *in_object(struct perfev_symbols *s, const struct located *at, struct located *own)
+{
+	const struct symbol *symbol = at->symbol ? &s->kallsyms.table.items[at->symbol - 1] : NULL;
+	const struct mapping *mapping;
+	long found;
+
+	mapping = space_find(&s->kernel->view, at->in_file);
+	if (!mapping || !mapping->module->path || (symbol && !strcmp(s->kallsyms.modules[symbol->module - 1], mapping->module->name)))
+		return at;
+	if (kernel_object_load(mapping->module, &s->places) < 0)
+		return NULL;
+	*own = *at;
+	own->symbol = 0;
+	found = table_find(&mapping->module->table, at->in_file - mapping->start);
+	if (found >= 0) {
+		own->kernel = false;
+		own->module = mapping->module;
+		own->address = at->in_file - mapping->start;
+		own->symbol = (uint32_t)found + 1;
+	}
+	return own;
+}
+
+static inline bool may_be_in_object(const struct perfev_symbols *s, const struct located *at)
+{
+	return at->kernel && !at->function && s->kernel && (!at->symbol || s->kallsyms.table.items[at->symbol - 1].module);
+}
+
+static inline int nameless_key(struct perfev_symbols *s, const struct located *at, uint32_t *key)
 {
 	struct module *module = at->kernel ? kernel_part(s, at->in_file) : at->module;
 
@@ -163,7 +217,7 @@ static const struct symbol *symbol_of(const struct perfev_symbols *s, const stru
 	return &table->items[at->symbol - 1];
 }
 
-static int new_symbol(struct perfev_symbols *s, const struct located *at, uint32_t *key)
+NOINLINE static int new_symbol(struct perfev_symbols *s, const struct located *at, uint32_t *key)
 {
 	const struct symbol *symbol = symbol_of(s, at);
 	const struct module *module =
@@ -210,13 +264,13 @@ static int function_key(struct perfev_symbols *s, const struct located *at, uint
 /* Of a call that was inlined; it may have no name. */
 static int inlined_key(struct perfev_symbols *s, const struct located *at, struct dwarf_function *function, uint32_t *key)
 {
-	const struct module *module = at->module;
+	struct module *module = at->module;
 	struct perfev_frame frame = {NULL, module->name, 0, 0, at->flags | PERFEV_FRAME_INLINED, module->number, 0, 0};
 	const char *name;
 	char text[4096];
 
 	if (!function->key) {
-		name = dwarf_name(module->dwarf, at->unit, function);
+		name = module_inlined_name(module, at->unit, function);
 		if (name && !s->opts.raw_names && demangle(name, text, sizeof(text)))
 			name = text;
 		frame.symbol = intern(&s->shown, name && name[0] ? name : "[inlined]");
@@ -240,8 +294,13 @@ static inline int outer_key(struct perfev_symbols *s, const struct located *at, 
 int naming_keys(struct perfev_symbols *s, const struct located *at, uint32_t *ret, size_t max)
 {
 	struct dwarf_function *inlined = at->inlined;
+	struct located own;
 	int n = 0;
 
+	if (may_be_in_object(s, at))
+		at = in_object(s, at, &own);
+	if (!at)
+		return -ENOMEM;
 	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1])
 		if (inlined_key(s, at, inlined, &ret[n++]) < 0)
 			return -ENOMEM;
@@ -266,9 +325,14 @@ static int outer_frame(struct perfev_symbols *s, const struct located *at, struc
 int naming_frames(struct perfev_symbols *s, const struct located *at, struct perfev_frame *ret, size_t max)
 {
 	struct dwarf_function *inlined = at->inlined;
+	struct located own;
 	uint32_t key;
 	int n = 0;
 
+	if (may_be_in_object(s, at))
+		at = in_object(s, at, &own);
+	if (!at)
+		return -ENOMEM;
 	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1]) {
 		if (inlined_key(s, at, inlined, &key) < 0)
 			return -ENOMEM;

@@ -45,7 +45,7 @@ static char *take_hex(char *at, uint64_t *ret)
 {
 	char *from = at;
 
-	at = digits_read_hex(at, ret);
+	at = digits_read_hex(at, at, ret);
 	return at == from || at - from > 16 || *at != ' ' ? NULL : at + 1;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "search.h"
 #include "link.h"
+#include "packed.h"
 
 #ifdef __linux__
 #include "base/library.h"
@@ -26,6 +27,7 @@ struct attempt {
 	enum proof proof;
 	uint32_t crc;
 	bool (*wanted)(const struct elf *);
+	bool packed; /* it may be packed as a whole */
 	enum search_fit fit;
 	int error;
 };
@@ -90,7 +92,7 @@ static bool is_proved(struct attempt *a)
 
 static bool try_path(struct attempt *a)
 {
-	a->error = elf_open(a->elf, a->path);
+	a->error = a->packed ? packed_open(a->elf, a->path) : elf_open(a->elf, a->path);
 	if (a->error < 0) {
 		a->fit = a->error == -ENOEXEC ? FIT_NO_ELF : FIT_NO_FILE;
 		return false;
@@ -401,6 +403,31 @@ bool search_kernel(struct search *s, struct elf *ret, char *path, bool (*wanted)
 		return false;
 	return try_by_id(&a) || try_cache(&a, s->places->cache, "/vmlinux") || try_cache(&a, s->places->symfs, "/vmlinux") ||
 	       try_release(&a) || try_servers(&a);
+}
+
+/* How much of a name is in front of what says how the file is packed. */
+static int bare_length(const char *name)
+{
+	static const char *const endings[] = {".xz", ".zst", ".gz"};
+	size_t n = strlen(name), i;
+
+	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (n > strlen(endings[i]) && !strcmp(name + n - strlen(endings[i]), endings[i]))
+			return (int)(n - strlen(endings[i]));
+	return (int)n;
+}
+
+bool search_object(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *))
+{
+	struct attempt a = {.search = s, .elf = ret, .path = path, .wanted = wanted, .packed = true,
+			    .proof = s->recorded_id ? BY_ID : BY_RECORDED_ID};
+	const char *root = or_empty(s->places->symfs);
+	int bare = bare_length(s->name);
+
+	if (try_at(&a, "%s%s", root, s->name) || try_at(&a, "%s/usr/lib/debug%.*s", root, bare, s->name) ||
+	    try_at(&a, "%s/usr/lib/debug%.*s.debug", root, bare, s->name))
+		return true;
+	return try_by_id(&a) || try_cache(&a, s->places->symfs, "/elf") || try_servers(&a);
 }
 
 /* ---- files that debug information is spread over ------------------------------------------------------------ */

@@ -50,6 +50,10 @@ bool search_debug(struct search *s, struct elf *ret, char *path, bool (*wanted)(
  * @path: SEARCH_PATH bytes. */
 bool search_kernel(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *));
 
+/* search_object() - the file of a module of the kernel, which may be packed, or its debug file, that has what is @wanted
+ * @path: SEARCH_PATH bytes. */
+bool search_object(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *));
+
 /* search_cached() - the path of a file of a build-id in a cache like perf's, whether it is there or not; false: there is none
  * @path: SEARCH_PATH bytes. */
 bool search_cached(const uint8_t *id, uint8_t id_size, const char *cache, const char *file, char *path);

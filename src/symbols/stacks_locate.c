@@ -10,34 +10,33 @@
 #include "stacks_base.h"
 
 #include "base/error.h"
-
-#include <perfev/meaning.h>
+#include "base/noinline.h"
+#include "decode/callchain.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
 #define FRAMES_OF_PLACE 64
 
-static uint32_t *room_for_keys(struct batch *batch)
+NOINLINE static int grow_keys(struct batch *batch)
 {
-	uint32_t *keys = batch->keys;
 	size_t room = batch->key_room ? batch->key_room * 2 : 1024;
+	uint32_t *keys = realloc(batch->keys, room * sizeof(*keys));
 
-	if (batch->key_count + FRAMES_OF_PLACE <= batch->key_room)
-		return keys + batch->key_count;
-	keys = realloc(keys, room * sizeof(*keys));
 	if (!keys)
-		return NULL;
+		return -ENOMEM;
 	batch->keys = keys;
 	batch->key_room = room;
-	return keys + batch->key_count;
+	return 0;
 }
 
-static int add_keys(struct perfev_symbols *s, struct batch *batch, const struct located *at)
+static inline int add_keys(struct perfev_symbols *s, struct batch *batch, const struct located *at)
 {
-	uint32_t *keys = room_for_keys(batch);
-	int n = keys ? naming_keys(s, at, keys, FRAMES_OF_PLACE) : -ENOMEM;
+	int n;
 
+	if (batch->key_count + FRAMES_OF_PLACE > batch->key_room && grow_keys(batch) < 0)
+		return -ENOMEM;
+	n = naming_keys(s, at, batch->keys + batch->key_count, FRAMES_OF_PLACE);
 	if (n < 0)
 		return -ENOMEM;
 	batch->key_count += (size_t)n;
@@ -45,7 +44,7 @@ static int add_keys(struct perfev_symbols *s, struct batch *batch, const struct 
 }
 
 /* A place of a process as it is now. */
-static int name_now(struct worker *w, struct batch *batch, const struct perfev_place *place)
+NOINLINE static int name_now(struct worker *w, struct batch *batch, const struct perfev_place *place)
 {
 	struct perfev_symbols *s = w->symbols;
 	struct located at;
@@ -59,21 +58,33 @@ static int name_now(struct worker *w, struct batch *batch, const struct perfev_p
 	return r;
 }
 
-static int add_place(struct worker *w, struct batch *batch, struct space_view *view, const struct perfev_place *place)
+static int reserve_places(struct batch *batch, size_t more)
 {
+	size_t room = batch->located_room ? batch->located_room : 1024;
 	struct located *located;
 
-	if (!view)
-		return name_now(w, batch, place);
-	located = array_grow(batch->located, &batch->located_room, batch->located_count, sizeof(*located));
+	while (room - batch->located_count < more)
+		room *= 2;
+	if (room == batch->located_room)
+		return 0;
+	located = realloc(batch->located, room * sizeof(*located));
 	if (!located)
 		return -ENOMEM;
 	batch->located = located;
-	return locate(w->locator, &located[batch->located_count++], view, place->ip, place->cpumode,
+	batch->located_room = room;
+	return 0;
+}
+
+/* There is room for it. */
+static inline int add_place(struct worker *w, struct batch *batch, struct space_view *view, const struct perfev_place *place)
+{
+	if (!view)
+		return name_now(w, batch, place);
+	return locate(w->locator, &batch->located[batch->located_count++], view, place->ip, place->cpumode,
 		      LOCATE_NO_WAIT | (w->symbols->opts.no_inline ? LOCATE_PLAIN : LOCATE_INLINED));
 }
 
-static int add_chain(struct worker *w, struct batch *batch, const struct perfev_sample *sample, struct perfev_u64s ips,
+static inline int add_chain(struct worker *w, struct batch *batch, const struct perfev_sample *sample, struct perfev_u64s ips,
 		     struct space_view *view, struct perfev_place *place)
 {
 	bool own = sample->present & PERF_SAMPLE_IP; /* the first address is the sample's, and there already */
@@ -81,7 +92,7 @@ static int add_chain(struct worker *w, struct batch *batch, const struct perfev_
 	struct perfev_callchain chain;
 
 	perfev_callchain_begin(&chain, ips, sample->misc);
-	while (perfev_callchain_next(&chain, &entry) > 0) {
+	while (callchain_next(&chain, &entry) > 0) {
 		place->cpumode = perfev_context_cpumode(entry.context);
 		if (!place->cpumode || !entry.ip)
 			continue;
@@ -135,6 +146,8 @@ static int add_places(struct worker *w, struct batch *batch, struct item *item, 
 	int r = sample->present & parts ? unwind(w, item, &chain, view) : 0;
 
 	has_chain |= r > 0;
+	if (r >= 0 && view)
+		r = reserve_places(batch, (has_chain ? (size_t)chain.count : 0) + 1);
 	if (r >= 0 && (sample->present & PERF_SAMPLE_IP))
 		r = add_place(w, batch, view, &place);
 	if (r >= 0 && has_chain)

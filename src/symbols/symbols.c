@@ -7,6 +7,7 @@
 #include "naming.h"
 #include "symbols_base.h"
 
+#include "base/noinline.h"
 #include "base/error.h"
 #include "base/opts.h"
 
@@ -235,7 +236,7 @@ static int put_source(struct perfev_symbols *s, struct dwarf *dwarf, struct dwar
 
 static int find_source(struct perfev_symbols *s, struct module *module, uint64_t address, struct perfev_source *ret, size_t max)
 {
-	struct dwarf *dwarf = module_dwarf(module, &s->places, &address);
+	struct dwarf *dwarf = module->dwarf;
 	struct dwarf_unit *unit = dwarf ? dwarf_unit_at(dwarf, address) : NULL;
 	const struct dwarf_row *row = unit ? dwarf_row_at(dwarf, unit, address) : NULL;
 	const struct dwarf_function *function = unit ? dwarf_function_at(unit, address) : NULL;
@@ -281,24 +282,33 @@ int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_pl
 	uint64_t address;
 	int r = max ? module_of(symbols, place, &module, &address) : 0;
 
-	if (r > 0)
-		r = find_source(symbols, module, address, ret, max);
+	if (r <= 0)
+		return r < 0 ? error_memory(err) : 0;
+	module_dwarf(module, &symbols->places, &address);
+	pthread_mutex_lock(&module->lock);
+	r = find_source(symbols, module, address, ret, max);
+	pthread_mutex_unlock(&module->lock);
 	return r < 0 ? error_memory(err) : r;
+}
+
+NOINLINE static const char *number_as_name(struct perfev_symbols *symbols, int32_t tid)
+{
+	const char *name;
+	char text[16];
+
+	snprintf(text, sizeof(text), ":%d", tid);
+	name = symbols_name(symbols, text);
+	return name ? name : "";
 }
 
 const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid)
 {
 	const struct space_process *process = symbols_process(symbols, pid);
 	const char *comm = process ? space_comm(process, tid) : NULL;
-	char text[16];
 
 	if (!comm && process && tid != pid)
 		comm = space_comm(process, pid);
 	if (comm)
 		return comm;
-	if (tid == 0)
-		return "swapper"; /* each CPU's idle task, which no record names */
-	snprintf(text, sizeof(text), ":%d", tid);
-	comm = symbols_name(symbols, text);
-	return comm ? comm : "";
+	return tid == 0 ? "swapper" /* each CPU's idle task, which no record names */ : number_as_name(symbols, tid);
 }

@@ -5,10 +5,12 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/digits.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/opts.h"
 
+#include <ctype.h>
 #include <errno.h>
 
 static struct perfev_error err;
@@ -440,6 +442,35 @@ static void test_bad_cpus(void **state)
 	free(many);
 }
 
+/* ---- digits ---------------------------------------------------------------------------------------- */
+
+/* Each byte at each place of a number: what is a digit, and where the number ends, as one digit at a time says. */
+static void test_hexadecimal(void **state)
+{
+	static const char number[] = "fF09aA1e7b3C5d86420:";
+	char text[sizeof(number)], *end;
+	uint64_t value, expected;
+	size_t at;
+	int byte;
+
+	(void)state;
+	for (at = 0; at < sizeof(number); at++)
+		for (byte = 0; byte < 256; byte++) {
+			const char *p = text;
+
+			memcpy(text, number, sizeof(number));
+			text[at] = (char)byte;
+			text[sizeof(number) - 1] = 0;
+			for (expected = 0; isxdigit((unsigned char)*p); p++)
+				expected = expected << 4 | (uint64_t)(*p <= '9' ? *p - '0' : (*p | 32) - 'a' + 10);
+			end = digits_read_hex(text, text + sizeof(number), &value);
+			assert_ptr_equal(end, p);
+			assert_int_equal(value, expected);
+			assert_ptr_equal(digits_read_hex(text, text, &value), p); /* nothing may be read at once */
+			assert_int_equal(value, expected);
+		}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_error_fields),
 	cmocka_unit_test(test_error_errno),
@@ -456,6 +487,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_map),
 	cmocka_unit_test(test_cpus),
 	cmocka_unit_test(test_bad_cpus),
+	cmocka_unit_test(test_hexadecimal),
 };
 
 int main(void)

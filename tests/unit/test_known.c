@@ -14,7 +14,8 @@ static int begin(void **state)
 	memset(&opts, 0, sizeof(opts));
 	opts.coarse = opts.no_inline = 1;
 	setup(state);
-	with_kallsyms_and("ffffffff81000000 T _text\nffffffff81001000 t one\nffffffff81002000 T two\n", opts);
+	with_kallsyms_and("ffffffff81000000 T _text\nffffffff81001000 t one\nffffffff81002000 T two\n"
+			  "ffffffffc0310000 t inside\t[other]\n", opts);
 	return 0;
 }
 
@@ -41,6 +42,18 @@ static void test_kernel(void **state)
 	assert_null(find(0, 0xffffffffa0000000, KERNEL).symbol);
 	assert_null(find(0, 0xffffffff81001004, PERF_RECORD_MISC_GUEST_KERNEL).symbol);
 	assert_null(find(0, 0xffffffff81001004, PERF_RECORD_MISC_HYPERVISOR).symbol);
+}
+
+/* The symbols are those of one moment: another module may have been there when the recording was made. */
+static void test_another_module(void **state)
+{
+	(void)state;
+	expect_kernel(0xffffffffc0310004, "inside");
+	feed_kernel_map(0xffffffff81000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+	feed_kernel_map(0xffffffffc0310000, 0, "/lib/modules/none/test_dev.ko");
+	assert_null(find(0, 0xffffffffc0310004, KERNEL).symbol);
+	assert_string_equal(find(0, 0xffffffffc0310004, KERNEL).module, "[test_dev]");
+	expect_kernel(0xffffffff81001004, "one");
 }
 
 static void test_mappings(void **state)
@@ -112,6 +125,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_kernel, begin, teardown),
+		cmocka_unit_test_setup_teardown(test_another_module, begin, teardown),
 		cmocka_unit_test_setup_teardown(test_mappings, begin, teardown),
 		cmocka_unit_test_setup_teardown(test_list, begin, teardown),
 		cmocka_unit_test_setup_teardown(test_any_order, begin, teardown),

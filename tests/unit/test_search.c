@@ -5,6 +5,7 @@
 #include "left.h"
 #include "test.h"
 
+#include "base/library.h"
 #include "symbols/dwarf_line.h"
 #include "symbols/link.h"
 #include "symbols/mini.h"
@@ -427,6 +428,70 @@ static void test_checksum(void **state)
 	}
 }
 
+/* ---- packed sections ------------------------------------------------------------------------------------------- */
+
+static bool is_packed(enum dwarf_section section)
+{
+	return module->dwarf->sections[section]->kind;
+}
+
+/* Changes a byte in the middle of a section of bin/p. */
+static void damage(const char *name)
+{
+	struct elf_section section;
+	struct elf elf;
+	FILE *file;
+	int byte;
+
+	assert_int_equal(elf_open(&elf, "bin/p"), 0);
+	assert_true(elf_section_named(&elf, name, &section));
+	elf_close(&elf);
+	file = fopen("bin/p", "rb+");
+	assert_non_null(file);
+	fseek(file, (long)(section.offset + section.size - 8), SEEK_SET); /* of zlib: within the data, or its checksum */
+	byte = fgetc(file);
+	fseek(file, -1, SEEK_CUR);
+	fputc(byte ^ 0x55, file);
+	fclose(file);
+}
+
+/* Each section is expanded when it is asked for: lines and texts are packed until then, and harm nothing when damaged. */
+static void test_packed(void **state)
+{
+	uint64_t address = 0;
+	static const char *const kinds[] = {"zlib", "zlib-gnu", "zstd"};
+	size_t i, done = 0;
+
+	(void)state;
+	library_open("libdeflate.so.0"); /* they stay, and are not what is counted */
+	library_open("libz.so.1");
+	library_open("libzstd.so.1");
+	left_begin();
+	for (i = 0; i < 3; i++) {
+		compile("-g");
+		if (!shell("for i in 0 1 2 3 4 5 6 7; do sed \"s/\\b\\(n\\|inner\\|hidden\\|exported\\|main\\)\\b/\\1_of_a_rather_long_name_$i/g\" "
+			   "p.c; done >more.c && cd bin && gcc -O1 -g -gdwarf-5 -rdynamic ../p.c ../more.c -o p && cp p ../full.p && "
+			   "objcopy --compress-debug-sections=%s p", kinds[i]))
+			continue;
+		load();
+		assert_non_null(module_dwarf(module, &places, &address));
+		assert_true(is_packed(DWARF_LINE) && is_packed(DWARF_STR));
+		assert_string_equal(inlined(), "inner");
+		assert_true(is_packed(DWARF_LINE) && !is_packed(DWARF_STR));
+		assert_in_range(line_of("hidden"), 2, 3);
+		assert_false(is_packed(DWARF_LINE));
+		damage(i == 1 ? ".zdebug_line" : ".debug_line");
+		load();
+		assert_int_equal(line_of("hidden"), 0);
+		assert_string_equal(inlined(), "inner");
+		damage(i == 1 ? ".zdebug_str" : ".debug_str");
+		load();
+		assert_string_equal(inlined(), "nameless");
+		done++;
+	}
+	make(done > 0);
+}
+
 /* ---- shared and split debug information ------------------------------------------------------------------------- */
 
 static void dwz_pair(const char *options)
@@ -611,6 +676,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_mini, setup, teardown),
 	cmocka_unit_test(test_sizes_of_xz),
 	cmocka_unit_test(test_checksum),
+	cmocka_unit_test_setup_teardown(test_packed, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_shared_beside_the_debug_file, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_split_4, setup, teardown),
