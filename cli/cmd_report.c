@@ -158,7 +158,7 @@ static int report(const struct options *o)
 {
 	struct loaded loaded;
 	FILE *out = stdout;
-	int r = load_profile(&loaded, &o->load);
+	int r = load_profile(&loaded, &o->load), error;
 
 	if (r)
 		return r;
@@ -176,8 +176,9 @@ static int report(const struct options *o)
 		}
 	}
 	r = print_report(o, &loaded, out);
-	if (o->output && fclose(out) != 0)
-		r = file_failed("write", o->output, errno);
+	error = o->output ? end_output(out) : 0;
+	if (error)
+		r = file_failed("write", o->output, error);
 	loaded_free(&loaded);
 	return r;
 }

@@ -495,13 +495,10 @@ int module_load(struct module *module, const struct module_places *places, bool 
 	return r;
 }
 
-uint64_t module_address(const struct module *module, uint64_t offset)
+uint64_t module_address_near(const struct module *module, uint64_t offset)
 {
 	uint32_t i;
 
-	for (i = 0; i < module->part_count; i++)
-		if (offset - module->parts[i].offset < module->parts[i].size)
-			return offset - module->parts[i].offset + module->parts[i].address;
 	for (i = 0; i < module->part_count; i++) /* mapped are whole pages */
 		if (offset >> PAGE_SHIFT >= module->parts[i].offset >> PAGE_SHIFT && module->parts[i].size &&
 		    offset >> PAGE_SHIFT <= (module->parts[i].offset + module->parts[i].size - 1) >> PAGE_SHIFT)

@@ -87,8 +87,19 @@ int module_inlined(struct module *module, const struct module_places *places, ui
 		   struct dwarf_function **function, struct dwarf_unit **unit);
 /* module_inlined_name() - what such a function is called, as in the file; NULL: nothing says it. */
 const char *module_inlined_name(struct module *module, const struct dwarf_unit *unit, const struct dwarf_function *function);
-/* module_address() - a byte of the mapped file, in the addresses of its symbols. */
-uint64_t module_address(const struct module *module, uint64_t offset);
+/* module_address() - a byte of the mapped file, in the addresses of its symbols. near: of one that no part has. */
+uint64_t module_address_near(const struct module *module, uint64_t offset);
+
+static inline uint64_t module_address(const struct module *module, uint64_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < module->part_count; i++)
+		if (offset - module->parts[i].offset < module->parts[i].size)
+			return offset - module->parts[i].offset + module->parts[i].address;
+	return module_address_near(module, offset);
+}
+
 /* module_is_jit_map() - whether it is the list of functions that a process made at run time. */
 bool module_is_jit_map(const char *name);
 /* module_is_file() - whether a mapping of that name is of a file. */

@@ -3,6 +3,7 @@
  * From addresses to names: a place is located (locate.c), and what is there gets its frame (naming.c).
  */
 #include "dwarf_line.h"
+#include "known.h"
 #include "naming.h"
 #include "symbols_base.h"
 
@@ -137,13 +138,6 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 
 /* ---- finding --------------------------------------------------------------------------------------------------- */
 
-struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid)
-{
-	if (!s->last || s->last->pid != pid)
-		s->last = spaces_get(&s->spaces, pid);
-	return s->last;
-}
-
 /* Code that was compiled by the process. Return: 1, 0 it is none, -ENOMEM. */
 static int locate_jit(struct perfev_symbols *s, struct jit *jit, uint64_t ip, struct located *ret)
 {
@@ -187,8 +181,11 @@ static int find(struct perfev_symbols *s, const struct perfev_place *place, stru
 int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
 			struct perfev_frame *ret, size_t max, struct perfev_error *err)
 {
-	int r = max ? find(symbols, place, ret, max) : 0;
+	int r;
 
+	if (max == 1 && known_frame(symbols, place, ret))
+		return 1;
+	r = max ? find(symbols, place, ret, max) : 0;
 	return r < 0 ? error_memory(err) : r;
 }
 

@@ -80,9 +80,21 @@ struct perfev_symbols {
 	size_t nameless_count, nameless_size;
 };
 
-/* symbols.c: the process of that number; NULL without memory. */
-struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid);
-/* A place, now. Return: 0, -ENOMEM. */
+/* The process of that number; NULL without memory. */
+static inline struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid)
+{
+	if (!s->last || s->last->pid != pid)
+		s->last = spaces_get(&s->spaces, pid);
+	return s->last;
+}
+
+/* A process's bytes in their file. */
+static inline uint64_t locate_in_file(const struct module *module, const struct mapping *mapping, uint64_t ip)
+{
+	return module->no_file ? ip : ip - mapping->start + mapping->offset;
+}
+
+/* symbols.c: a place, now. Return: 0, -ENOMEM. */
 struct located;
 int symbols_locate(struct perfev_symbols *s, const struct perfev_place *place, bool inlined, struct located *ret);
 /* A name that a record has, once; NULL without memory. */

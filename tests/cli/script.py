@@ -274,3 +274,7 @@ def test_closed_pipe():
         full = run("sh", "-c", f"'{PERFEV}' script -i '{path}' >/dev/full")
         expect_code(full, 1)
         expect_in("cannot write the result", full.err)
+        for form in ([], ["--json"]):
+            full = perfev("script", "-i", path, "-o", "/dev/full", *form)
+            expect_code(full, 1)
+            expect_in("cannot write /dev/full: No space left on device", full.err)
