@@ -323,6 +323,7 @@ static int feed_kallsyms(struct perfev_symbols *s, const struct perfev_record *r
 	return buffer_append(&s->kernel_text, user.as.bytes.data, user.as.bytes.size) == -ENOMEM ? error_memory(err) : 0;
 }
 
+/* Apart, as it is not for most records. */
 NOINLINE static int feed(struct perfev_symbols *symbols, const struct perfev_record *record, const struct perfev_layout *layout,
 			 struct perfev_error *err)
 {
@@ -350,8 +351,8 @@ NOINLINE static int feed(struct perfev_symbols *symbols, const struct perfev_rec
 	}
 }
 
-int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
-			const struct perfev_layout *layout, struct perfev_error *err)
+int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record, const struct perfev_layout *layout,
+			struct perfev_error *err)
 {
 	if (record->type == PERF_RECORD_SAMPLE && !symbols->jits && !symbols->spaces.execs)
 		return 0;

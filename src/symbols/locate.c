@@ -7,6 +7,7 @@
 #include "locate_base.h"
 #include "symbols_base.h"
 
+#include "base/hash.h"
 #include "base/noinline.h"
 
 #include <errno.h>

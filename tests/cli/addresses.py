@@ -10,20 +10,14 @@ import signal
 import subprocess
 import time
 
-import cli
-from cli import PERFEV, Folder, Skip, expect, expect_code, expect_in, need_command, need_root, run
+from cli import ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, need_command, need_root, perfev, run
 
-ENV = dict(cli.ENV, HOME="/nowhere")  # without a cache of perf, which may have the files that are gone here
 SOURCE = pathlib.Path(__file__).parent / "addresses.c"
 LIBRARY = """
 volatile unsigned long sum;
 __attribute__((noinline)) void NAME_spin(long rounds) { for (long i = 0; i < rounds; i++) sum += i; }
 int NAME(long rounds) { NAME_spin(rounds); return sum == 1; }
 """
-
-
-def perfev(*words, **more):
-    return cli.perfev(*words, env=more.pop("env", ENV), **more)
 
 
 def compiled(folder, name="program", *options, compiler="gcc"):
