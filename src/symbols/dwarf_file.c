@@ -4,17 +4,33 @@
  * units and the files that only it refers to; a package belongs to the file that found it, whatever units came out of it.
  */
 #include "dwarf_file.h"
+#include "kernel_object.h"
+#include "relocate.h"
 
 #include "base/sorted.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char *const names[DWARF_SECTIONS] = {
+	".debug_info",	   ".debug_abbrev",   ".debug_str",  ".debug_line",	   ".debug_line_str",
+	".debug_ranges",   ".debug_rnglists", ".debug_addr", ".debug_str_offsets"};
+
+/* Of a file that is not linked, which is a module of the kernel. Such files are small: all at once. */
+static int link_sections(struct dwarf *dwarf, const struct elf *elf)
+{
+	uint64_t *bases = kernel_object_bases(elf);
+	int r = bases ? 0 : -ENOMEM, i;
+
+	for (i = 0; r == 0 && i < DWARF_SECTIONS; i++)
+		r = relocate(&dwarf->own[i], elf, names[i], bases);
+	free(bases);
+	return r;
+}
+
 struct dwarf *dwarf_sections(const struct elf *elf, bool split)
 {
-	static const char *const names[DWARF_SECTIONS] = {
-		".debug_info",	   ".debug_abbrev",   ".debug_str",  ".debug_line",	   ".debug_line_str",
-		".debug_ranges",   ".debug_rnglists", ".debug_addr", ".debug_str_offsets"};
 	struct dwarf *dwarf = calloc(1, sizeof(*dwarf));
 	char name[32];
 	int i;
@@ -26,6 +42,10 @@ struct dwarf *dwarf_sections(const struct elf *elf, bool split)
 		snprintf(name, sizeof(name), "%s%s", names[i], split ? ".dwo" : "");
 		expandable_find(&dwarf->own[i], elf, name);
 		dwarf->sections[i] = &dwarf->own[i];
+	}
+	if (elf->type == ELF_RELOCATABLE && !split && link_sections(dwarf, elf) < 0) {
+		dwarf_free(dwarf);
+		return NULL;
 	}
 	return dwarf;
 }

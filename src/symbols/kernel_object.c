@@ -112,6 +112,6 @@ int kernel_object_load(struct module *module, const struct module_places *places
 {
 	if (module->object_tried)
 		return 0;
-	module->object_tried = true;
+	module->object_tried = module->is_object = true;
 	return module->path && module->path[0] == '/' ? load(module, places) : 0;
 }

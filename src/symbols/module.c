@@ -12,6 +12,7 @@
 #include "module.h"
 #include "perf_map.h"
 #include "recorded.h"
+#include "relocate.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -144,6 +145,8 @@ const struct elf *module_debug_file(struct module *module, const struct module_p
 			start_search(module, places);
 		if (module->is_image)
 			module->has_debug = search_kernel(&module->search, &module->debug, path, has_debug_info);
+		else if (module->is_object)
+			module->has_debug = search_object(&module->search, &module->debug, path, has_debug_info);
 		else
 			module->has_debug = search_debug(&module->search, &module->debug, path, has_debug_info) ||
 					    search_debug(&module->search, &module->debug, path, has_frames);
@@ -189,6 +192,8 @@ static void open_dwarf(struct module *module, const struct module_places *places
 		module->dwarf = dwarf_open(elf, &others);
 	if (module->dwarf && module->is_image)
 		place_image(module, elf);
+	else if (module->dwarf && elf->type == ELF_RELOCATABLE)
+		module->shift = 0 - (uint64_t)RELOCATED_FIRST;
 }
 
 /* Return: 0; -EAGAIN: another thread has it, and is not to be waited for. */

@@ -46,7 +46,8 @@ struct module {
 	struct search search; /* what was looked for, and where */
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
-	bool object_tried;    /* a module of the kernel: its file was looked for */
+	bool is_object;	      /* a module of the kernel, whose file is not linked */
+	bool object_tried;    /* it was looked for */
 	bool is_image;	      /* the kernel itself: elf and debug are its image, or a debug file of that */
 	bool image_ref_stext; /* the next is the address of _stext, and not of _text */
 	uint64_t image_ref;   /* where one of the image's symbols was; 0: not known */

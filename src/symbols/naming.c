@@ -131,32 +131,47 @@ NOINLINE static struct module *kernel_part(struct perfev_symbols *s, uint64_t ip
 	return mapping ? mapping->module : s->fixed[s->kernel ? MODULE_UNKNOWN : MODULE_KERNEL];
 }
 
-/*
- * kallsyms are those of one moment: a module that was gone by then is not in them, and another one may be where it was. What
- * was mapped is known: such a place is looked up in the module's file.
- * @own: room for what is found there. Return: it, or @at; NULL without memory.
- */
-NOINLINE static const struct located *in_object(struct perfev_symbols *s, const struct located *at, struct located *own)
+/* What the file of a module of the kernel tells of a place in it, which is at @address there. */
+static int look_into_object(struct perfev_symbols *s, struct located *own, struct module *module, uint64_t address, bool named,
+			    bool inlined)
 {
-	const struct symbol *symbol = at->symbol ? &s->kallsyms.table.items[at->symbol - 1] : NULL;
-	const struct mapping *mapping;
 	long found;
 
-	mapping = space_find(&s->kernel->view, at->in_file);
-	if (!mapping || !mapping->module->path || (symbol && !strcmp(s->kallsyms.modules[symbol->module - 1], mapping->module->name)))
-		return at;
-	if (kernel_object_load(mapping->module, &s->places) < 0)
-		return NULL;
-	*own = *at;
-	own->symbol = 0;
-	found = table_find(&mapping->module->table, at->in_file - mapping->start);
+	if (kernel_object_load(module, &s->places) < 0)
+		return -ENOMEM;
+	found = named ? -1 : table_find(&module->table, address);
+	if (!named)
+		own->symbol = 0;
 	if (found >= 0) {
 		own->kernel = false;
-		own->module = mapping->module;
-		own->address = at->in_file - mapping->start;
+		own->address = address;
 		own->symbol = (uint32_t)found + 1;
 	}
-	return own;
+	if (named || found >= 0)
+		own->module = module;
+	if (inlined && own->module == module && module_may_inline(module))
+		module_inlined(module, &s->places, address, true, &own->inlined, &own->unit);
+	return 0;
+}
+
+/*
+ * kallsyms are those of one moment: a module that was gone by then is not in them, and another one may be where it was. What
+ * was mapped is known: such a place is looked up in the module's file. What was inlined is only there.
+ * @own: room for what is found there. Return: it, or @at; NULL without memory.
+ */
+NOINLINE static const struct located *in_object(struct perfev_symbols *s, const struct located *at, struct located *own, bool inlined)
+{
+	const struct symbol *symbol = at->symbol ? &s->kallsyms.table.items[at->symbol - 1] : NULL;
+	const struct mapping *mapping = space_find(&s->kernel->view, at->in_file);
+	bool named;
+
+	if (!mapping || !mapping->module->path)
+		return at;
+	named = symbol && !strcmp(s->kallsyms.modules[symbol->module - 1], mapping->module->name);
+	if (named && !inlined)
+		return at;
+	*own = *at;
+	return look_into_object(s, own, mapping->module, at->in_file - mapping->start, named, inlined) < 0 ? NULL : own;
 }
 
 static inline bool may_be_in_object(const struct perfev_symbols *s, const struct located *at)
@@ -293,15 +308,15 @@ static inline int outer_key(struct perfev_symbols *s, const struct located *at, 
 
 int naming_keys(struct perfev_symbols *s, const struct located *at, uint32_t *ret, size_t max)
 {
-	struct dwarf_function *inlined = at->inlined;
+	struct dwarf_function *inlined;
 	struct located own;
 	int n = 0;
 
 	if (may_be_in_object(s, at))
-		at = in_object(s, at, &own);
+		at = in_object(s, at, &own, max > 1 && !s->opts.no_inline);
 	if (!at)
 		return -ENOMEM;
-	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1])
+	for (inlined = at->inlined; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1])
 		if (inlined_key(s, at, inlined, &ret[n++]) < 0)
 			return -ENOMEM;
 	return outer_key(s, at, &ret[n]) < 0 ? -ENOMEM : n + 1;
@@ -324,16 +339,16 @@ static int outer_frame(struct perfev_symbols *s, const struct located *at, struc
 
 int naming_frames(struct perfev_symbols *s, const struct located *at, struct perfev_frame *ret, size_t max)
 {
-	struct dwarf_function *inlined = at->inlined;
+	struct dwarf_function *inlined;
 	struct located own;
 	uint32_t key;
 	int n = 0;
 
 	if (may_be_in_object(s, at))
-		at = in_object(s, at, &own);
+		at = in_object(s, at, &own, max > 1 && !s->opts.no_inline);
 	if (!at)
 		return -ENOMEM;
-	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1]) {
+	for (inlined = at->inlined; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1]) {
 		if (inlined_key(s, at, inlined, &key) < 0)
 			return -ENOMEM;
 		ret[n] = s->frames[key];

@@ -3,6 +3,7 @@
  * From addresses to names: a place is located (locate.c), and what is there gets its frame (naming.c).
  */
 #include "dwarf_line.h"
+#include "kernel_object.h"
 #include "known.h"
 #include "naming.h"
 #include "symbols_base.h"
@@ -252,6 +253,24 @@ static int find_source(struct perfev_symbols *s, struct module *module, uint64_t
 	return (int)n;
 }
 
+/* The same of the kernel and its modules. */
+static int kernel_module_of(struct perfev_symbols *s, uint64_t ip, struct module **module, uint64_t *address)
+{
+	const struct mapping *mapping = s->kernel ? space_find(&s->kernel->view, ip) : NULL;
+	int r;
+
+	*address = ip;
+	*module = s->fixed[MODULE_KERNEL];
+	if (!mapping || !mapping->module->path) {
+		r = symbols_kernel(s, true);
+	} else {
+		*module = mapping->module;
+		*address = ip - mapping->start;
+		r = kernel_object_load(*module, &s->places);
+	}
+	return r < 0 ? r : 1;
+}
+
 /* Where debug information may tell of a place, and its address there. Return: 1, 0 nowhere, -ENOMEM. */
 static int module_of(struct perfev_symbols *s, const struct perfev_place *place, struct module **module, uint64_t *address)
 {
@@ -259,12 +278,8 @@ static int module_of(struct perfev_symbols *s, const struct perfev_place *place,
 	const struct mapping *mapping;
 	int r;
 
-	*address = place->ip;
-	*module = s->fixed[MODULE_KERNEL];
-	if (place->cpumode == PERF_RECORD_MISC_KERNEL) {
-		r = symbols_kernel(s, true);
-		return r < 0 ? r : 1;
-	}
+	if (place->cpumode == PERF_RECORD_MISC_KERNEL)
+		return kernel_module_of(s, place->ip, module, address);
 	process = place->cpumode == PERF_RECORD_MISC_USER ? symbols_process(s, place->pid) : NULL;
 	mapping = process ? space_find(&process->view, place->ip) : NULL;
 	if (!mapping)

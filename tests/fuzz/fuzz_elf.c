@@ -3,6 +3,8 @@
 #include "fuzz.h"
 
 #include "symbols/elf.h"
+#include "symbols/elf_symbols.h"
+#include "symbols/kernel_object.h"
 #include "symbols/link.h"
 #include "symbols/mini.h"
 #include "symbols/module.h"
@@ -26,6 +28,25 @@ static void use_symbols(const struct elf *elf)
 		module_address(module, module->table.items[i].start);
 	}
 	module_free(module);
+}
+
+/* As if it were a module of the kernel. */
+static void use_object(const struct elf *elf)
+{
+	uint64_t *bases = kernel_object_bases(elf);
+	struct table table = {NULL, 0, 0, NULL, NULL};
+	struct elf_section symbols;
+	size_t i;
+
+	if (!bases)
+		abort();
+	if (elf_section_of_type(elf, ELF_SYMTAB, &symbols) &&
+	    (elf_symbols_read(&table, elf, &symbols, bases) < 0 || table_finish(&table) < 0))
+		abort();
+	for (i = 0; i < table.count; i++)
+		touch(table.items[i].name, strlen(table.items[i].name) + 1);
+	table_free(&table);
+	free(bases);
 }
 
 /* Names of other files, and the one that is packed in it. */
@@ -72,6 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (elf_build_id(&elf, id) > 20)
 		abort();
 	use_links(&elf);
+	use_object(&elf);
 	use_symbols(&elf);
 	return 0;
 }

@@ -174,6 +174,58 @@ static void test_packed(void **state)
 	expect_at(0, NULL);
 }
 
+/* Functions that were inlined, and lines, out of the module's file or its debug file; also where kallsyms have its names. */
+static void test_debug_information(void **state)
+{
+	static const char code[] = "volatile int n;\n"
+				   "static inline __attribute__((always_inline)) int inner(int x)\n"
+				   "{\n"
+				   "	return x * n + n; /* line 4 */\n"
+				   "}\n"
+				   "__attribute__((noinline)) int look(int x)\n"
+				   "{\n"
+				   "	return inner(x) + 1; /* line 8 */\n"
+				   "}\n"
+				   "__attribute__((section(\".init.text\"))) int start(int x) { return inner(x); }\n"
+				   "__attribute__((section(\".text.unlikely\"))) int rare(int x) { return inner(x); /* line 11 */ }\n";
+	static const char *const commands[] = {"cp m.ko .%s", "objcopy --strip-debug m.ko .%s; objcopy --only-keep-debug m.ko usr/lib/debug%s",
+					       "objcopy --compress-debug-sections m.ko .%s; rm usr/lib/debug%s"};
+	struct perfev_frame frames[4];
+	struct perfev_source lines[4];
+	size_t i, found, rare;
+	FILE *file;
+
+	(void)state;
+	shell("mkdir -p .%.*s usr/lib/debug%.*s", (int)(strrchr(path, '/') - path), path, (int)(strrchr(path, '/') - path), path);
+	file = fopen("m.c", "w");
+	assert_non_null(file);
+	fputs(code, file);
+	fclose(file);
+	shell("gcc -O1 -g -fno-asynchronous-unwind-tables -c m.c -o m.o && ld -r --build-id m.o -o m.ko");
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		struct perfev_place place = {0, 0, KERNEL};
+
+		shell(commands[i], path, path);
+		open_symbols(NULL);
+		assert_string_equal(find(0, START, KERNEL).symbol, "look");
+		for (found = rare = 0, place.ip = START; place.ip < START + 64; place.ip++) {
+			int n = perfev_symbols_find(symbols, &place, frames, 4, &err);
+
+			if (n != 2)
+				continue;
+			assert_string_equal(frames[0].symbol, "inner");
+			assert_int_equal(frames[0].flags, PERFEV_FRAME_KERNEL | PERFEV_FRAME_INLINED);
+			assert_string_equal(frames[1].module, "[test_dev]");
+			assert_int_equal(perfev_symbols_source(symbols, &place, lines, 4, &err), 2);
+			assert_int_equal(lines[0].line, 4);
+			assert_int_equal(lines[1].line, strcmp(frames[1].symbol, "look") ? 11 : 8);
+			found++;
+			rare += !strcmp(frames[1].symbol, "rare");
+		}
+		assert_true(found > rare && rare > 0);
+	}
+}
+
 /* What is no module: a program, and nothing. */
 static void test_other_files(void **state)
 {
@@ -216,6 +268,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_layout, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_build_ids, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_packed, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_debug_information, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_other_files, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
 };
