@@ -58,11 +58,12 @@ static void apply(const struct work *w, uint32_t kind, uint64_t at, uint64_t sym
 {
 	const struct machine *m = w->machine;
 	size_t width = kind == m->eight ? 8 : kind == m->four[0] || kind == m->four[1] ? 4 : 0;
-	unsigned char *to = w->to + at;
+	unsigned char *to;
 	uint64_t value;
 
 	if (!width || at > w->size || width > w->size - at)
 		return;
+	to = w->to + at;
 	if (in_place)
 		addend = width == 8 ? load_u64(to, w->elf->swap) : load_u32(to, w->elf->swap);
 	value = value_of(w, symbol) + addend;
