@@ -22,6 +22,8 @@
 #define JOBS_MAX      256
 #define BATCHES_AHEAD 12 /* beside one that each thread works on, and one more: while a file is read there is other work */
 
+#define NAMES_AHEAD   8	 /* samples whose names are fetched before they are needed: long enough, and not too long */
+
 struct perfev_stacks {
 	struct perfev_stacks_opts opts;
 	struct perfev_symbols *symbols;
@@ -195,8 +197,11 @@ static int take_batch(struct worker *worker, struct batch *batch, struct perfev_
 	int r = 0;
 
 	pthread_mutex_lock(&symbols->naming_lock);
-	for (i = 0; r == 0 && i < batch->count; i++)
+	for (i = 0; r == 0 && i < batch->count; i++) {
+		if (i + NAMES_AHEAD < batch->count)
+			stacks_name_soon(worker, batch, &batch->items[i + NAMES_AHEAD]);
 		r = take_item(worker, batch, &batch->items[i], err);
+	}
 	pthread_mutex_unlock(&symbols->naming_lock);
 	if (r == 0 && batch->code < 0) {
 		*err = batch->err;
