@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fetch.h"
 #include "base/hash.h"
+#include "base/large.h"
 #include "base/noinline.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ struct walk {
 static int grow_nodes(struct perfev_profile *p)
 {
 	size_t count = p->node_slot_count ? p->node_slot_count * 2 : 1024, i, at;
-	struct node_slot *slots = calloc(count, sizeof(*slots));
+	struct node_slot *slots = large_zeroed(count, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
@@ -123,10 +124,12 @@ static int reserve_stats(struct perfev_profile *p, struct event *event)
 
 	if (event->stat_count >= p->frame_count)
 		return 0;
-	stats = realloc(event->stats, p->frame_room * sizeof(*stats));
+	stats = large_zeroed(p->frame_room, sizeof(*stats));
 	if (!stats)
 		return -ENOMEM;
-	memset(stats + event->stat_count, 0, (p->frame_room - event->stat_count) * sizeof(*stats));
+	if (event->stat_count)
+		memcpy(stats, event->stats, event->stat_count * sizeof(*stats));
+	free(event->stats);
 	event->stats = stats;
 	event->stat_count = p->frame_room;
 	return 0;

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/fetch.h"
 #include "base/hash.h"
+#include "base/large.h"
 #include "base/noinline.h"
 
 #include <errno.h>
@@ -35,7 +36,7 @@ static int add_frame(struct perfev_symbols *s, const struct perfev_frame *frame,
 static int grow_nameless(struct perfev_symbols *s)
 {
 	size_t size = s->nameless_size ? s->nameless_size * 2 : 1024, i, at;
-	struct nameless_slot *slots = calloc(size, sizeof(*slots));
+	struct nameless_slot *slots = large_zeroed(size, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
