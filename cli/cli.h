@@ -69,6 +69,8 @@ int report_error(const struct perfev_error *err);
 bool flush_output(FILE *out);
 /* The errno of a flush that failed, or 0. */
 int output_error(void);
+/* Closes a file. Returns 0, or the errno of the first write that failed. */
+int end_output(FILE *out);
 /* A remark on stderr, "perfev: ...", one line whatever names are in it. */
 void note(const char *format, ...) PERFEV_PRINTF(1, 2);
 /* "cannot VERB NAME: " and what @error is, and helps against it. Returns EXIT_FAILED. */
@@ -156,6 +158,7 @@ struct mapped_file {
 	char *name;
 	uint64_t ino;
 	uint8_t id[20], id_size; /* 0: not said */
+	bool kernel; /* a module of it */
 };
 
 struct mapped_files {
@@ -228,7 +231,7 @@ void recorder_free(struct recorder *recorder);
 /* ---- replay.c: a recording in the order of time ------------------------------------------------------------- */
 
 struct replay_opts {
-	const char *path, *symfs, *kallsyms;
+	const char *path, *symfs, *kallsyms, *vmlinux;
 	bool partial; /* a damaged file is read as far as it goes */
 	bool no_inline;
 	bool debuginfod; /* missing debug files are fetched */
@@ -256,6 +259,8 @@ struct replay {
 };
 
 /* @replay: zero. To be closed also when it could not be opened. */
+/* What was asked for is used, or refused; not found later, sample by sample. Returns -1, or an exit code after it said why. */
+int names_check(const char *symfs, const char *kallsyms, const char *vmlinux);
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err);
 int replay_run(struct replay *replay, struct perfev_error *err);
 /* The symbols before replay_run(), which makes them otherwise. */
@@ -289,6 +294,7 @@ struct filter {
 	uint64_t from, to;	 /* ns: set by filter_check() */
 	int32_t *cpu_list;
 	size_t cpu_count;
+	bool by_sample; /* filter_passes() has something to look at */
 };
 
 /* The options of a filter. */
@@ -306,7 +312,12 @@ int filter_check(struct filter *filter, const char *command);
 void filter_free(struct filter *filter);
 bool passes_text(const struct texts *wanted, const char *text);
 /* By pid, tid, CPU and time; what a sample does not say passes, but for a CPU and a time. */
-bool filter_passes(const struct filter *filter, const struct perfev_sample *sample);
+bool filter_look_at(const struct filter *filter, const struct perfev_sample *sample);
+
+static inline bool filter_passes(const struct filter *filter, const struct perfev_sample *sample)
+{
+	return !filter->by_sample || filter_look_at(filter, sample);
+}
 /* Whether there are samples that do not pass. */
 bool filter_looks_at_samples(const struct filter *filter);
 /* Tells of events that were asked for by a name which the recording does not have. */
@@ -333,7 +344,7 @@ struct loaded {
 };
 
 struct load_opts {
-	const char *path, *symfs, *kallsyms;
+	const char *path, *symfs, *kallsyms, *vmlinux;
 	const struct filter *filter;
 	bool no_inline, debuginfod;
 	uint32_t jobs; /* 0: one for each CPU */

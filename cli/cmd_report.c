@@ -158,7 +158,7 @@ static int report(const struct options *o)
 {
 	struct loaded loaded;
 	FILE *out = stdout;
-	int r = load_profile(&loaded, &o->load);
+	int r = load_profile(&loaded, &o->load), error;
 
 	if (r)
 		return r;
@@ -176,29 +176,11 @@ static int report(const struct options *o)
 		}
 	}
 	r = print_report(o, &loaded, out);
-	if (o->output && fclose(out) != 0)
-		r = file_failed("write", o->output, errno);
+	error = o->output ? end_output(out) : 0;
+	if (error)
+		r = file_failed("write", o->output, error);
 	loaded_free(&loaded);
 	return r;
-}
-
-/* What was asked for is used, or refused; not found later, sample by sample. */
-static int check(struct options *o)
-{
-	FILE *file;
-	int r = filter_check(&o->filter, "report");
-
-	if (r >= 0)
-		return r;
-	if (o->load.symfs && access(o->load.symfs, X_OK) < 0)
-		return file_failed("use --symfs", o->load.symfs, errno);
-	if (!o->load.kallsyms)
-		return -1;
-	file = fopen(o->load.kallsyms, "re");
-	if (!file)
-		return file_failed("use --kallsyms", o->load.kallsyms, errno);
-	fclose(file);
-	return -1;
 }
 
 int cmd_report(int argc, char **argv)
@@ -217,6 +199,7 @@ int cmd_report(int argc, char **argv)
 		FILTER_ROWS(&o.filter),
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.load.symfs},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.load.kallsyms},
+		{0, "vmlinux", "FILE", "its image, with symbols and debug information", OPTION_TEXT, &o.load.vmlinux},
 		{0, "debuginfod", NULL, "fetch debug files that are missing, from servers that $DEBUGINFOD_URLS names", OPTION_FLAG,
 		 &o.load.debuginfod},
 		{0, "sort", "KEYS", "", OPTION_LATER_TEXT, NULL},
@@ -246,7 +229,9 @@ int cmd_report(int argc, char **argv)
 		r = usage_error("report", "--jobs takes 1 to %d, and %" PRIu64 " is more", JOBS_MAX, o.jobs);
 	o.load.jobs = (uint32_t)o.jobs;
 	if (r < 0)
-		r = check(&o);
+		r = filter_check(&o.filter, "report");
+	if (r < 0)
+		r = names_check(o.load.symfs, o.load.kallsyms, o.load.vmlinux);
 	if (r < 0)
 		r = report(&o);
 	filter_free(&o.filter);

@@ -98,18 +98,16 @@ static void show_chains(struct script *script, bool pipe)
 
 /* Called when a sample comes: in a stream events come with the first records. Of a file perf looks at the first
  * event of each kind, of a stream at all, when it decides what samples do not have. */
-static int add_events(struct run *run)
+static int add_events(struct run *run, size_t count)
 {
 	struct script *script = &run->script;
-	size_t count = perfev_reader_event_count(script->replay.reader), i;
+	size_t i;
 	struct perfev_reader_event_info info;
 	struct perfev_reader_info file;
 	struct script_event *events;
 	uint32_t kinds = 0;
 	bool *wanted;
 
-	if (count == script->event_count)
-		return 0;
 	perfev_reader_describe(script->replay.reader, &file);
 	events = realloc(script->events, count * sizeof(*events));
 	wanted = realloc(run->wanted, count * sizeof(*wanted));
@@ -131,6 +129,13 @@ static int add_events(struct run *run)
 	script->event_count = count;
 	show_chains(script, file.pipe);
 	return gather_counts(run);
+}
+
+static inline int look_for_events(struct run *run)
+{
+	size_t count = perfev_reader_event_count(run->script.replay.reader);
+
+	return count == run->script.event_count ? 0 : add_events(run, count);
 }
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
@@ -203,7 +208,7 @@ static int take(void *context, const struct perfev_record *record, const struct 
 		struct perfev_error *err)
 {
 	struct run *run = context;
-	int event = perfev_reader_event(run->script.replay.reader, record), r = add_events(run);
+	int event = perfev_reader_event(run->script.replay.reader, record), r = look_for_events(run);
 	struct perfev_sample sample;
 
 	if (r < 0)
@@ -271,14 +276,14 @@ static int run_all(struct run *run)
 	replay->sample = take;
 	replay->context = run;
 	run->script.arch = replay_feature(replay, PERFEV_FEATURE_ARCH);
-	r = add_events(run);
+	r = look_for_events(run);
 	if (r == 0)
 		r = replay_run(replay, &err);
 	pen_flush(run->script.pen);
 	if (r == -ECANCELED)
 		return EXIT_FAILED;
 	if (run->script.pen->failed)
-		return EXIT_DONE; /* main() says why */
+		return EXIT_DONE; /* whoever closes the file says why */
 	if (r < 0)
 		return err.code ? report_error(&err) : out_of_memory();
 	say_missing(run);
@@ -309,8 +314,8 @@ static int script(const struct options *o)
 {
 	struct run *run = calloc(1, sizeof(*run));
 	FILE *out = stdout;
+	int r = -1, error;
 	size_t i;
-	int r = -1;
 
 	if (!run)
 		return out_of_memory();
@@ -326,6 +331,8 @@ static int script(const struct options *o)
 	if (r < 0 && o->itrace.what) {
 		r = script_itrace(&o->replay, &o->itrace, out);
 	} else if (r < 0) {
+		if (!o->json) /* the pen has whole pieces, of which the C library would write each first page by itself */
+			setvbuf(out, NULL, _IONBF, 0);
 		run->script.pen->out = out;
 		run->script.pen->used = 0;
 		run->script.pen->failed = false;
@@ -334,8 +341,9 @@ static int script(const struct options *o)
 		run->script.max_stack = o->max_stack < UINT32_MAX ? (uint32_t)o->max_stack : UINT32_MAX;
 		r = run_all(run);
 	}
-	if (o->output && out && out != stdout && fclose(out) != 0)
-		r = file_failed("write", o->output, errno);
+	error = o->output && out && out != stdout ? end_output(out) : 0;
+	if (error)
+		r = file_failed("write", o->output, error);
 	run_free(run);
 	return r;
 }
@@ -362,6 +370,7 @@ int cmd_script(int argc, char **argv)
 		{0, "debuginfod", NULL, "fetch debug files that are missing, from servers that $DEBUGINFOD_URLS names", OPTION_FLAG,
 		 &o.replay.debuginfod},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.replay.kallsyms},
+		{0, "vmlinux", "FILE", "its image, with symbols and debug information", OPTION_TEXT, &o.replay.vmlinux},
 		{0, "itrace", "WHAT",
 		 "the branches of a trace of instructions (Intel PT, Arm CoreSight) instead of samples: c calls, r returns, b all, e what could not "
 		 "be followed (default cre); -F +flags tells their kinds", OPTION_MAYBE, &o.itrace.what},
@@ -389,6 +398,8 @@ int cmd_script(int argc, char **argv)
 		r = itrace_check(&o.itrace);
 	if (r < 0)
 		r = filter_check(&o.filter, "script");
+	if (r < 0)
+		r = names_check(o.replay.symfs, o.replay.kallsyms, o.replay.vmlinux);
 	if (r < 0)
 		r = script(&o);
 	filter_free(&o.filter);

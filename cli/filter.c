@@ -78,6 +78,7 @@ int filter_check(struct filter *filter, const char *command)
 	if (r >= 0)
 		return r;
 	filter->to = UINT64_MAX;
+	filter->by_sample = filter->pids.count || filter->tids.count || filter->cpus || filter->time;
 	if (filter->time && !parse_time(filter))
 		return usage_error(command, "--time takes two times in seconds, as in --time 12.5,13, and '%s' is not that",
 				   filter->time);
@@ -146,7 +147,7 @@ bool filter_looks_at_samples(const struct filter *filter)
 	return filter->pids.count || filter->tids.count || filter->cpus || filter->time;
 }
 
-bool filter_passes(const struct filter *filter, const struct perfev_sample *sample)
+bool filter_look_at(const struct filter *filter, const struct perfev_sample *sample)
 {
 	bool has_task = sample->present & PERF_SAMPLE_TID;
 

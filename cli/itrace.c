@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define STREAMS_MAX 8192
-#define CPUS_MAX    8192
+#define TIDS_MAX    4194304  /* of the kernel (PID_MAX_LIMIT) */
 #define SLACK_NS    10000000 /* how coarse the time of a trace may be */
 
 struct piece {
@@ -29,9 +29,9 @@ struct task {
 
 struct stream {
 	struct itrace *itrace;
-	uint32_t idx, tid;
+	uint32_t idx, tid; /* tid -1: of all that run on the CPU */
 	int32_t cpu;	  /* -1: of a thread */
-	struct task task; /* who runs */
+	struct task task; /* who runs, and is traced */
 	struct piece *pieces;
 	size_t count, room, at; /* at: the first that was not decoded yet */
 	struct perfev_flow *flow;
@@ -59,7 +59,7 @@ struct itrace {
 	size_t stream_count, stream_room;
 	struct side *sides;
 	size_t side_count, side_room, side_at;
-	struct task tasks[CPUS_MAX];
+	uint64_t *traced; /* a bit for each tid that an event traces: those of the streams, and what inherited from them */
 	int failed; /* feeding the symbols: an errno */
 };
 
@@ -225,18 +225,28 @@ static int set_up(struct itrace *it, struct perfev_error *err)
 
 /* ---- what runs, and what is mapped --------------------------------------------------------------------------------- */
 
+static bool traces_tid(const struct itrace *it, uint32_t tid)
+{
+	return tid < TIDS_MAX && it->traced[tid / 64] >> tid % 64 & 1;
+}
+
+static void add_traced(struct itrace *it, uint32_t tid)
+{
+	if (tid < TIDS_MAX)
+		it->traced[tid / 64] |= UINT64_C(1) << tid % 64;
+}
+
+/* What a CPU runs is in the stream of that CPU; in that of an event of a task, only if such an event traces it. */
 static void set_task(struct itrace *it, uint32_t cpu, uint32_t pid, uint32_t tid)
 {
+	bool traced = traces_tid(it, tid);
 	size_t i;
 
-	if (cpu < CPUS_MAX) {
-		it->tasks[cpu].pid = (int32_t)pid;
-		it->tasks[cpu].tid = (int32_t)tid;
-	}
 	for (i = 0; i < it->stream_count; i++) {
 		struct stream *stream = &it->streams[i];
 
-		if (stream->cpu < 0 ? stream->tid == tid : (uint32_t)stream->cpu == cpu) {
+		if (stream->cpu < 0 ? stream->tid == tid :
+				      (uint32_t)stream->cpu == cpu && (stream->tid == UINT32_MAX || traced)) {
 			stream->task.pid = (int32_t)pid;
 			stream->task.tid = (int32_t)tid;
 		}
@@ -258,6 +268,13 @@ static void take_switch(struct itrace *it, const struct side *side, const struct
 		set_task(it, id->cpu, cswitch->next_prev_pid, cswitch->next_prev_tid);
 }
 
+/* An event that traces a task says so when that runs first; what the task makes inherits it. */
+static void take_start(struct itrace *it, const struct perfev_itrace_start *start)
+{
+	add_traced(it, start->tid);
+	set_task(it, start->trailer.present & PERF_SAMPLE_CPU ? start->trailer.cpu : UINT32_MAX, start->pid, start->tid);
+}
+
 static void take_side(struct itrace *it, const struct side *side)
 {
 	struct perfev_any any;
@@ -266,15 +283,16 @@ static void take_side(struct itrace *it, const struct side *side)
 	if (r == -ENOMEM)
 		it->failed = r;
 	if (side->record.type != PERF_RECORD_ITRACE_START && side->record.type != PERF_RECORD_SWITCH &&
-	    side->record.type != PERF_RECORD_SWITCH_CPU_WIDE)
+	    side->record.type != PERF_RECORD_SWITCH_CPU_WIDE && side->record.type != PERF_RECORD_FORK)
 		return;
 	if (!side->layout || perfev_any_decode(&any, &side->record, side->layout, NULL) < 0)
 		return;
 	if (side->record.type == PERF_RECORD_ITRACE_START)
-		set_task(it, any.as.itrace_start.trailer.present & PERF_SAMPLE_CPU ? any.as.itrace_start.trailer.cpu : UINT32_MAX,
-			 any.as.itrace_start.pid, any.as.itrace_start.tid);
-	else
+		take_start(it, &any.as.itrace_start);
+	else if (side->record.type != PERF_RECORD_FORK)
 		take_switch(it, side, &any);
+	else if (traces_tid(it, any.as.task.ptid))
+		add_traced(it, any.as.task.tid);
 }
 
 /* All records up to a time. */
@@ -394,9 +412,12 @@ static int begin_streams(struct itrace *it, struct perfev_error *err)
 	size_t i;
 	int r = 0;
 
+	it->traced = calloc(TIDS_MAX / 64, sizeof(*it->traced));
+	if (!it->traced)
+		return -ENOMEM;
+	for (i = 0; i < it->stream_count; i++)
+		add_traced(it, it->streams[i].tid);
 	catch_up(it, 0);
-	for (i = 0; i < CPUS_MAX; i++)
-		it->tasks[i].pid = it->tasks[i].tid = -1;
 	for (i = 0; r >= 0 && i < it->stream_count; i++) {
 		struct stream *stream = &it->streams[i];
 
@@ -456,6 +477,7 @@ void itrace_close(struct itrace *itrace)
 		perfev_record_free(itrace->sides[i].copy);
 	free(itrace->streams);
 	free(itrace->sides);
+	free(itrace->traced);
 	perfev_record_free(itrace->info);
 	free(itrace);
 }

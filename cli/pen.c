@@ -9,7 +9,7 @@
 void pen_flush(struct pen *pen)
 {
 	if (pen->used && !pen->failed && fwrite(pen->text, 1, pen->used, pen->out) != pen->used)
-		pen->failed = true;
+		pen->failed = !flush_output(pen->out); /* which keeps the reason */
 	pen->used = 0;
 }
 
@@ -81,30 +81,49 @@ static inline sixteen in_turn(uint64_t first, uint64_t second)
 #endif
 }
 
+static inline void put_sixteen(char *to, sixteen text)
+{
+	memcpy(to, &text, 16);
+}
+
 /* All sixteen hexadecimal digits of a number. */
-static inline void put_hex16(char *to, uint64_t number)
+static inline sixteen hex_sixteen(uint64_t number)
 {
 	uint64_t bytes = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? __builtin_bswap64(number) : number;
 	uint64_t halves = UINT64_C(0x0f0f0f0f0f0f0f0f);
 	sixteen digits = in_turn(bytes >> 4 & halves, bytes & halves);
 
-	digits += '0' + ((sixteen)(digits > 9) & ('a' - '0' - 10));
-	memcpy(to, &digits, 16);
+	return digits + '0' + ((sixteen)(digits > 9) & ('a' - '0' - 10));
+}
+
+static inline int hex_digits(uint64_t number)
+{
+	return (67 - __builtin_clzll(number | 1)) / 4;
 }
 
 char *put_hex(char *to, uint64_t number, int width)
 {
-	int digits = number ? (67 - __builtin_clzll(number)) / 4 : 1;
+	int digits = hex_digits(number);
 
 	if (width)
 		to = put_spaces(to, width, digits);
-	put_hex16(to, number << (64 - 4 * digits));
+	put_sixteen(to, hex_sixteen(number << (64 - 4 * digits)));
 	return to + digits;
+}
+
+char *put_hex_column(char *to, uint64_t number)
+{
+	static const unsigned char zeros[32] = {16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16};
+	sixteen leading; /* zeros, that become spaces */
+
+	memcpy(&leading, zeros + hex_digits(number), 16);
+	put_sixteen(to, hex_sixteen(number) - leading);
+	return to + 16;
 }
 
 char *put_hex_zeros(char *to, uint64_t number, int digits)
 {
-	put_hex16(to, number << (64 - 4 * digits));
+	put_sixteen(to, hex_sixteen(number << (64 - 4 * digits)));
 	return to + digits;
 }
 
@@ -207,4 +226,17 @@ char *put_zeros(char *to, uint64_t number, int digits)
 	to += n < digits ? digits - n : 0;
 	memcpy(to, text, sizeof(text) - 8);
 	return to + n;
+}
+
+char *put_six_digits(char *to, uint32_t number)
+{
+	static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+				    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+				    "8081828384858687888990919293949596979899";
+	uint32_t first = number / 10000 % 100, rest = number % 10000;
+
+	memcpy(to, pairs + 2 * first, 2);
+	memcpy(to + 2, pairs + 2 * (rest / 100), 2);
+	memcpy(to + 4, pairs + 2 * (rest % 100), 2);
+	return to + 6;
 }

@@ -10,7 +10,7 @@
 struct pen {
 	FILE *out;
 	size_t used;
-	bool failed; /* errno says why */
+	bool failed; /* output_error() says why */
 	char text[PEN_BYTES];
 };
 
@@ -41,9 +41,11 @@ static inline void pen_char(struct pen *pen, char c)
 
 /* Numbers at @to, where there is room for 96 bytes, with spaces before them to @width, at most 48. Return their end. */
 char *put_hex(char *to, uint64_t number, int width);
+char *put_hex_column(char *to, uint64_t number); /* with a width of 16 */
 char *put_number(char *to, uint64_t number, int width);
 /* At least @digits of a number, with zeros before it. */
 char *put_zeros(char *to, uint64_t number, int digits);
+char *put_six_digits(char *to, uint32_t number); /* of a number that has no more */
 /* @digits hexadecimal digits of a number, up to 16, with zeros before them. */
 char *put_hex_zeros(char *to, uint64_t number, int digits);
 /* Bytes as pairs of digits, with a space before each, and two before each eighth. */

@@ -22,6 +22,17 @@ int output_error(void)
 	return first_error;
 }
 
+int end_output(FILE *out)
+{
+	bool good = flush_output(out);
+
+	if (fclose(out) != 0 && good) {
+		good = false;
+		first_error = first_error ? first_error : errno;
+	}
+	return good ? 0 : first_error ? first_error : EIO;
+}
+
 const char *text_number(char to[32], uint64_t number)
 {
 	char digits[32];

@@ -332,7 +332,7 @@ static int copy_synthesized(struct recorder *r, struct perfev_synth *synth,
 		}
 		memcpy(stage + used, record.data, record.size);
 		used += record.size;
-		if (ret == 0 && record.type == PERF_RECORD_MMAP2)
+		if (ret == 0 && (record.type == PERF_RECORD_MMAP2 || record.type == PERF_RECORD_MMAP))
 			ret = ids_note(&r->mapped, &record, layout);
 	}
 	if (ret == 0)

@@ -13,6 +13,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
+static bool is_kernel(const struct perfev_record *record)
+{
+	return (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
 static bool is_known(const struct mapped_files *files, const struct perfev_mmap *mmap)
 {
 	size_t i;
@@ -25,6 +30,22 @@ static bool is_known(const struct mapped_files *files, const struct perfev_mmap 
 			return true;
 	}
 	return false;
+}
+
+/* The kernel keeps the notes of its modules; one may be gone when the recording ends. */
+static void read_module_id(struct mapped_file *file)
+{
+	char name[64], path[128];
+	size_t n = 0;
+	const char *at;
+	int size;
+
+	for (at = strrchr(file->name, '/') + 1; *at && *at != '.' && n < sizeof(name) - 1; at++)
+		name[n++] = *at == '-' ? '_' : *at;
+	name[n] = 0;
+	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", name);
+	size = perfev_build_id_read(file->id, path, NULL);
+	file->id_size = size > 0 ? (uint8_t)size : 0;
 }
 
 int ids_note(struct mapped_files *files, const struct perfev_record *record, const struct perfev_layout *layout)
@@ -45,11 +66,14 @@ int ids_note(struct mapped_files *files, const struct perfev_record *record, con
 		files->room = room;
 	}
 	file = &files->items[files->count];
-	*file = (struct mapped_file){.name = strdup(mmap.filename), .ino = mmap.ino, .id_size = mmap.build_id_size};
+	*file = (struct mapped_file){.name = strdup(mmap.filename), .ino = mmap.ino, .id_size = mmap.build_id_size,
+				     .kernel = is_kernel(record)};
 	if (!file->name)
 		return -ENOMEM;
 	memcpy(file->id, mmap.build_id, file->id_size);
 	files->by_kernel |= file->id_size != 0;
+	if (file->kernel)
+		read_module_id(file);
 	files->count++;
 	return 0;
 }
@@ -86,11 +110,11 @@ int ids_write(const struct mapped_files *files, struct perfev_writer *writer, st
 
 		all[n].size = file->id_size;
 		memcpy(all[n].id, file->id, file->id_size);
-		if (!all[n].size)
+		if (!all[n].size && !file->kernel)
 			all[n].size = read_id(files, file, all[n].id);
 		if (!all[n].size)
 			continue;
-		all[n].misc = PERF_RECORD_MISC_USER;
+		all[n].misc = file->kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 		all[n].pid = -1;
 		all[n++].filename = file->name;
 	}

@@ -79,6 +79,20 @@ int replay_open(struct replay *replay, const struct replay_opts *how, struct per
 	return r == 0 ? perfev_deferred_new(&replay->deferred, NULL, err) : r;
 }
 
+static int file_check(const char *option, const char *path, int mode)
+{
+	return path && access(path, mode) < 0 ? file_failed(option, path, errno) : -1;
+}
+
+int names_check(const char *symfs, const char *kallsyms, const char *vmlinux)
+{
+	int r = file_check("use --symfs", symfs, X_OK);
+
+	if (r < 0)
+		r = file_check("use --kallsyms", kallsyms, R_OK);
+	return r < 0 ? file_check("use --vmlinux", vmlinux, R_OK) : r;
+}
+
 /* perf's cache of files by build-id. */
 static const char *cache_of_user(char *to, size_t size)
 {
@@ -126,7 +140,8 @@ int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
 	char beside[4096], cache[4096];
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
-					   .kallsyms = replay->how.kallsyms, .foreign = is_foreign(replay),
+					   .kallsyms = replay->how.kallsyms, .vmlinux = replay->how.vmlinux,
+					   .release = replay_feature(replay, PERFEV_FEATURE_OSRELEASE), .foreign = is_foreign(replay),
 					   .coarse = replay->how.coarse, .no_inline = replay->how.no_inline,
 					   .cache = cache_of_user(cache, sizeof(cache)),
 					   .debuginfod = replay->how.debuginfod};

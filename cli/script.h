@@ -93,6 +93,14 @@ static inline char *put_name(char *to, const struct script_name *name)
 	return to + name->size;
 }
 
+/* Without the space that it begins with. */
+static inline char *put_bare_name(char *to, const struct script_name *name)
+{
+	const struct script_name bare = {name->text + 1, name->size - 1};
+
+	return name->size ? put_name(to, &bare) : to;
+}
+
 struct script_event {
 	const char *name;
 	struct script_name text; /* the name as it is printed, when the width is known; text NULL: not yet */
@@ -105,9 +113,10 @@ struct script_event {
 	char why[256];			/* ... and why there is none; "" */
 };
 
-/* Of a frame: "main" or "[unknown]", and "(/bin/ls)". */
+/* Of a frame: " main+0x" or " [unknown]", and " (/bin/ls)". */
 struct script_frame {
 	struct script_name symbol, module; /* text NULL: not looked at yet */
+	size_t mark;			   /* bytes of "+0x" */
 };
 
 struct script {
@@ -124,7 +133,7 @@ struct script {
 	bool ns;	  /* times with all digits */
 	struct script_frame *frames; /* by frame key */
 	size_t frame_count;
-	/* what was printed last, which often comes again: the name and number of a thread, and the second */
+	/* what was printed last, which often comes again: the name and number of a thread, the second, and the period */
 	struct {
 		const char *comm;
 		int32_t pid, tid;
@@ -138,6 +147,11 @@ struct script {
 		size_t size; /* 0: none yet */
 		char text[24];
 	} time;
+	struct {
+		uint64_t number;
+		size_t size; /* 0: none yet */
+		char text[32];
+	} period;
 };
 
 /* A sample, as it is printed. */

@@ -86,6 +86,12 @@ static void name_event(struct printer *p, const struct itrace *itrace, const str
 	for (i = 0; perfev_reader_event_at(reader, i, &other); i++)
 		if ((int)strlen(other.name) > p->event_width)
 			p->event_width = (int)strlen(other.name);
+	for (i = 0; p->cpu && perfev_reader_event_at(reader, i, &other); i++) {
+		if (other.attr->type != PERF_TYPE_HARDWARE) /* branches are of that type, for perf, and have the fields of the first */
+			continue;
+		p->cpu = other.attr->sample_type & PERF_SAMPLE_CPU;
+		break;
+	}
 }
 
 static const char *const names[PERFEV_FLOW_COUNT_] = {

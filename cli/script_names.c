@@ -52,7 +52,7 @@ static const char *module_text(const struct script *script, const struct perfev_
 const struct script_frame *script_new_frame(struct script *script, const struct perfev_frame *frame)
 {
 	static const char empty[NAME_STEP];
-	static const struct script_frame none = {{empty, 0}, {empty, 0}};
+	static const struct script_frame none = {{empty, 0}, {empty, 0}, 0};
 	struct script_frame *frames;
 
 	if (frame->key >= script->frame_count) {
@@ -66,8 +66,9 @@ const struct script_frame *script_new_frame(struct script *script, const struct 
 		script->frame_count = count;
 	}
 	frames = &script->frames[frame->key];
-	script_set_name(&frames->symbol, "", frame->symbol ? frame->symbol : "[unknown]", "");
-	script_set_name(&frames->module, "(", module_text(script, frame), ")");
+	script_set_name(&frames->symbol, " ", frame->symbol ? frame->symbol : "[unknown]", frame->symbol ? "+0x" : "");
+	script_set_name(&frames->module, " (", module_text(script, frame), ")");
+	frames->mark = frame->symbol && frames->symbol.size ? 3 : 0;
 	return frames;
 }
 

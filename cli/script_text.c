@@ -34,27 +34,18 @@ static char *place_room(struct script *script, const struct script_frame *f)
 	return pen_room(script->pen, 256 + f->symbol.size + f->module.size);
 }
 
-static char *put_symbol(char *to, const struct script_frame *f, const struct perfev_frame *frame, bool with_offset)
+/* Behind a name and its mark, as far as they are wanted. */
+static inline char *put_offset(char *to, const struct script_frame *f, const struct perfev_frame *frame, bool wanted)
 {
-	to = put_name(to, &f->symbol);
-	if (!with_offset || !frame->symbol)
-		return to;
-	memcpy(to, "+0x", 3);
-	return put_hex(to + 3, frame->offset, 0);
+	return f->mark && wanted ? put_hex(to, frame->offset, 0) : to - f->mark;
 }
 
 /* " NAME+0xOFFSET (FILE)", as far as they are wanted by @shown. */
-static char *put_place(char *to, uint32_t shown, const struct perfev_frame *frame, const struct script_frame *f)
+static inline char *put_place(char *to, uint32_t shown, const struct perfev_frame *frame, const struct script_frame *f)
 {
-	if (shown >> FIELD_SYM & 1) {
-		*to++ = ' ';
-		to = put_symbol(to, f, frame, shown >> FIELD_SYMOFF & 1);
-	}
-	if (shown >> FIELD_DSO & 1) {
-		*to++ = ' ';
-		to = put_name(to, &f->module);
-	}
-	return to;
+	if (has(shown, FIELD_SYM))
+		to = put_offset(put_name(to, &f->symbol), f, frame, has(shown, FIELD_SYMOFF));
+	return has(shown, FIELD_DSO) ? put_name(to, &f->module) : to;
 }
 
 static void put_frame(struct script *script, const struct script_sample *s, const struct perfev_frame *frame)
@@ -80,6 +71,15 @@ static int put_source(struct script *script, const struct script_sample *s, uint
 	base = strrchr(source.file, '/');
 	pen_print(script->pen, "\n  %.4000s:%" PRIu32, base ? base + 1 : source.file, source.line);
 	return 0;
+}
+
+static int put_source_line(struct script *script, const struct script_sample *s, const struct perfev_place *place,
+			   struct perfev_error *err)
+{
+	int r = put_source(script, s, place->ip, place->cpumode, err);
+
+	pen_char(script->pen, '\n');
+	return r;
 }
 
 /* Whose an address of a chain is; 0: what follows cannot be known. */
@@ -140,11 +140,13 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 		f = script_frame(script, &frame);
 		to = place_room(script, f);
 		*to++ = '\t';
-		to = put_hex(to, place.cpumode == PERF_RECORD_MISC_USER ? frame.file_offset : place.ip, 16);
-		pen_end(script->pen, put_place(to, shown, &frame, f));
-		if ((shown >> FIELD_SRCLINE & 1) && put_source(script, s, place.ip, place.cpumode, err) < 0)
+		to = put_hex_column(to, place.cpumode == PERF_RECORD_MISC_USER ? frame.file_offset : place.ip);
+		to = put_place(to, shown, &frame, f);
+		if (!has(shown, FIELD_SRCLINE))
+			*to++ = '\n';
+		pen_end(script->pen, to);
+		if (has(shown, FIELD_SRCLINE) && put_source_line(script, s, &place, err) < 0)
 			return -1;
-		pen_char(script->pen, '\n');
 	}
 	return 0;
 }
@@ -238,12 +240,12 @@ static int put_end(struct script *script, const struct script_sample *s, enum sc
 	f = script_frame(script, &frame);
 	to = place_room(script, f);
 	if (form == FIELD_BRSTACKSYM) {
-		to = put_symbol(to, f, &frame, true);
+		to = put_offset(put_bare_name(to, &f->symbol), f, &frame, true);
 	} else {
 		memcpy(to, "0x", 2);
 		to = put_hex(to + 2, form == FIELD_BRSTACKOFF ? offset_of_end(script, s, ip) : ip, 0);
 	}
-	pen_end(script->pen, with_module ? put_name(to, &f->module) : to);
+	pen_end(script->pen, with_module ? put_bare_name(to, &f->module) : to);
 	return 0;
 }
 
@@ -372,10 +374,24 @@ static char *put_time(char *to, struct script *script, uint64_t time)
 	}
 	memcpy(to, script->time.text, sizeof(script->time.text));
 	to += script->time.size;
-	to = script->ns ? put_zeros(to, rest, 9) : put_zeros(to, rest / 1000, 6);
+	to = script->ns ? put_zeros(to, rest, 9) : put_six_digits(to, (uint32_t)(rest / 1000));
 	*to++ = ':';
 	*to++ = ' ';
 	return to;
+}
+
+static char *put_period(char *to, struct script *script, uint64_t period)
+{
+	if (!script->period.size || script->period.number != period) {
+		char text[96], *end = put_number(text, period, 10);
+
+		*end++ = ' ';
+		script->period.number = period;
+		script->period.size = (size_t)(end - text);
+		memcpy(script->period.text, text, sizeof(script->period.text));
+	}
+	memcpy(to, script->period.text, sizeof(script->period.text));
+	return to + script->period.size;
 }
 
 /* Up to the name of the event. */
@@ -391,10 +407,8 @@ static void put_start(struct script *script, const struct script_sample *s)
 		to = put_misc(to, s);
 	if (has(shown, FIELD_TIME))
 		to = put_time(to, script, s->sample->present & PERF_SAMPLE_TIME ? s->sample->time : 0);
-	if (has(shown, FIELD_PERIOD)) {
-		to = put_number(to, s->period, 10);
-		*to++ = ' ';
-	}
+	if (has(shown, FIELD_PERIOD))
+		to = put_period(to, script, s->period);
 	pen_end(script->pen, has(shown, FIELD_EVENT) ? put_name(to, &s->event->text) : to);
 }
 

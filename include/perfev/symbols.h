@@ -31,6 +31,10 @@ struct perfev_symbols_opts {
 	uint32_t debuginfod;  /* not 0: debug files that are missing are fetched from the servers of the environment
 			       * variable DEBUGINFOD_URLS, by libdebuginfod */
 	uint32_t reserved;
+	const char *vmlinux;  /* the recorded kernel's image: with its build-id, if that is known; NULL: it is looked for
+			       * where kallsyms are not to be had, and for lines and inlined functions */
+	const char *release;  /* of the recorded kernel ("6.1.0-50-amd64"), which its files are named by; NULL: they are
+			       * found by build-id only */
 };
 
 enum perfev_frame_flag {

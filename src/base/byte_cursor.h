@@ -13,11 +13,16 @@ struct byte_cursor {
 	bool swap, bad;
 };
 
+static inline size_t cursor_left(const struct byte_cursor *c)
+{
+	return (size_t)(c->end - c->at);
+}
+
 static inline const unsigned char *cursor_take(struct byte_cursor *c, uint64_t size)
 {
 	const unsigned char *at = c->at;
 
-	if (size > (uint64_t)(c->end - c->at)) {
+	if (size > cursor_left(c)) {
 		c->bad = true;
 		c->at = c->end;
 		return NULL;
@@ -55,22 +60,7 @@ static inline uint64_t cursor_u64(struct byte_cursor *c)
 }
 
 /* A number of groups of seven bits; those above 64 bits are lost. */
-static inline uint64_t cursor_uleb(struct byte_cursor *c)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += shift < 64 ? 7 : 0;
-	} while (byte & 0x80);
-	return value;
-}
-
-static inline int64_t cursor_sleb(struct byte_cursor *c)
+static inline uint64_t cursor_leb(struct byte_cursor *c, bool with_sign)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -83,9 +73,19 @@ static inline int64_t cursor_sleb(struct byte_cursor *c)
 			shift += 7;
 		}
 	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
+	if (with_sign && shift < 64 && (byte & 0x40))
 		value |= ~UINT64_C(0) << shift;
-	return (int64_t)value;
+	return value;
+}
+
+static inline uint64_t cursor_uleb(struct byte_cursor *c)
+{
+	return cursor_leb(c, false);
+}
+
+static inline int64_t cursor_sleb(struct byte_cursor *c)
+{
+	return (int64_t)cursor_leb(c, true);
 }
 
 #endif

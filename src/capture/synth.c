@@ -133,7 +133,7 @@ static bool kernel_record(struct perfev_synth *s)
 /* One line of /proc/modules: name size users dependencies state address. */
 static bool module_record(struct perfev_synth *s)
 {
-	char name[64], full[72];
+	char name[64], full[NAME_MAX_BYTES];
 	uint64_t size, start;
 	char *line;
 
@@ -141,7 +141,8 @@ static bool module_record(struct perfev_synth *s)
 		if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, name, &size, &start) != 3 ||
 		    !start)
 			continue;
-		snprintf(full, sizeof(full), "[%s]", name);
+		if (!module_paths_find(&s->paths, name, full, sizeof(full)))
+			snprintf(full, sizeof(full), "[%s]", name);
 		kernel_mmap(s, start, start + size, 0, full);
 		return true;
 	}
@@ -291,7 +292,8 @@ static bool step(struct perfev_synth *s)
 	switch (s->state) {
 	case SYNTH_KERNEL:
 		s->state = SYNTH_MODULES;
-		open_lines(s, &s->modules, "/proc/modules");
+		if (open_lines(s, &s->modules, "/proc/modules") == 0)
+			s->no_memory |= module_paths_read(&s->paths, NULL) == -ENOMEM;
 		return kernel_record(s);
 	case SYNTH_MODULES:
 		if (module_record(s))
@@ -426,6 +428,7 @@ void perfev_synth_close(struct perfev_synth *synth)
 	if (!synth)
 		return;
 	lines_close(&synth->modules);
+	module_paths_free(&synth->paths);
 	lines_close(&synth->maps);
 	free(synth->pids);
 	free(synth->tasks);

@@ -3,6 +3,7 @@
 #define CAPTURE_SYNTH_H
 
 #include "lines.h"
+#include "module_paths.h"
 
 #include "base/map.h"
 
@@ -62,6 +63,7 @@ struct perfev_synth {
 	size_t task_at, task_count, task_room;
 	struct task_status status; /* of the task at task_at */
 	struct lines modules, maps;
+	struct module_paths paths; /* of the modules */
 	struct synth_ids ids;
 	bool no_memory;
 	size_t size; /* of the record */

@@ -452,9 +452,9 @@ int perfev_sample_decode(struct perfev_sample *ret, const struct perfev_record *
 	c.left = record->size - layout->flat_size;
 	c.swap = false;
 	for (i = layout->flat_count; i < layout->step_count; i++) {
-		bool fits = layout->steps[i].kind == FIELD_CHAIN ? take_chain(&c, &ret->callchain) : take_step(&c, layout, i, ret);
+		bool chain = layout->steps[i].kind == FIELD_CHAIN; /* which most samples have, and nothing else */
 
-		if (!fits)
+		if (!(chain ? take_chain(&c, &ret->callchain) : take_step(&c, layout, i, ret)))
 			return decode_slowly(ret, record, layout, err);
 	}
 	ret->present = layout->present;

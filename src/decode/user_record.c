@@ -15,22 +15,22 @@
 
 /* ---- events and sections -------------------------------------------------------------------------------------- */
 
-static void take_attr(struct cursor *c, struct perfev_header_attr *ret)
+static void take_attr(struct byte_cursor *c, struct perfev_header_attr *ret)
 {
-	uint32_t size = c->left >= 8 ? load_u32(c->at + 4, c->swap) : 0;
+	uint32_t size = cursor_left(c) >= 8 ? load_u32(c->at + 4, c->swap) : 0;
 
 	if (!size)
 		size = PERF_ATTR_SIZE_VER0;
-	if (size < PERF_ATTR_SIZE_VER0 || size > c->left) {
+	if (size < PERF_ATTR_SIZE_VER0 || size > cursor_left(c)) {
 		c->bad = true;
 		return;
 	}
 	attr_from_bytes(&ret->attr, c->at, size, c->swap);
-	cursor_skip(c, size);
-	ret->ids = cursor_words(c, c->left / 8);
+	cursor_take(c, size);
+	ret->ids = cursor_words(c, cursor_left(c) / 8);
 }
 
-static void take_event_type(struct cursor *c, struct perfev_header_event_type *ret)
+static void take_event_type(struct byte_cursor *c, struct perfev_header_event_type *ret)
 {
 	struct perfev_bytes name;
 
@@ -41,7 +41,7 @@ static void take_event_type(struct cursor *c, struct perfev_header_event_type *r
 	memcpy(ret->name, name.data, name.size);
 }
 
-static void take_tracing(struct cursor *c, const struct perfev_record *record, struct perfev_header_tracing *ret)
+static void take_tracing(struct byte_cursor *c, const struct perfev_record *record, struct perfev_header_tracing *ret)
 {
 	ret->size = cursor_u32(c);
 	ret->section = record->tail;
@@ -60,17 +60,17 @@ static int take_build_id(const struct perfev_record *record, struct perfev_build
 
 /* ---- what ids, threads and CPUs are --------------------------------------------------------------------------- */
 
-static void take_id_index(struct cursor *c, struct perfev_id_index *ret)
+static void take_id_index(struct byte_cursor *c, struct perfev_id_index *ret)
 {
 	uint64_t count = cursor_u64(c);
 
-	if (count > c->left / 32) {
+	if (count > cursor_left(c) / 32) {
 		c->bad = true;
 		return;
 	}
 	ret->count = (uint32_t)count;
 	ret->words = cursor_words(c, count * 4);
-	if (c->left / 16 >= count) /* of guests: only in files with some */
+	if (cursor_left(c) / 16 >= count) /* of guests: only in files with some */
 		ret->machines = cursor_words(c, count * 2);
 }
 
@@ -90,11 +90,11 @@ bool perfev_id_index_at(const struct perfev_id_index *map, uint32_t index, struc
 	return true;
 }
 
-static void take_thread_map(struct cursor *c, struct perfev_thread_map *ret)
+static void take_thread_map(struct byte_cursor *c, struct perfev_thread_map *ret)
 {
 	uint64_t count = cursor_u64(c);
 
-	if (count > c->left / 24) {
+	if (count > cursor_left(c) / 24) {
 		c->bad = true;
 		return;
 	}
@@ -116,7 +116,7 @@ bool perfev_thread_map_at(const struct perfev_thread_map *map, uint32_t index, s
 	return true;
 }
 
-static void take_cpu_map(struct cursor *c, struct perfev_cpu_map *ret)
+static void take_cpu_map(struct byte_cursor *c, struct perfev_cpu_map *ret)
 {
 	ret->kind = cursor_u16(c);
 	ret->swapped = c->swap;
@@ -139,11 +139,11 @@ static void take_cpu_map(struct cursor *c, struct perfev_cpu_map *ret)
 		if (bytes != 4 && bytes != 8)
 			c->bad = true;
 		if (bytes == 8)
-			cursor_skip(c, 4);
+			cursor_take(c, 4);
 		ret->word_bytes = (uint8_t)bytes;
 	}
 	ret->words = c->at;
-	if (c->bad || ret->count > c->left / ret->word_bytes)
+	if (c->bad || ret->count > cursor_left(c) / ret->word_bytes)
 		c->bad = true;
 }
 
@@ -191,17 +191,17 @@ bool perfev_cpu_map_next(const struct perfev_cpu_map *map, uint32_t *position, i
 
 /* ---- perf stat record ------------------------------------------------------------------------------------------- */
 
-static void take_stat_config(struct cursor *c, struct perfev_stat_config *ret)
+static void take_stat_config(struct byte_cursor *c, struct perfev_stat_config *ret)
 {
 	uint64_t count = cursor_u64(c);
 
-	if (count > c->left / 16)
+	if (count > cursor_left(c) / 16)
 		c->bad = true;
 	else
 		ret->words = cursor_words(c, count * 2);
 }
 
-static void take_stat(struct cursor *c, struct perfev_stat *ret)
+static void take_stat(struct byte_cursor *c, struct perfev_stat *ret)
 {
 	ret->id = cursor_u64(c);
 	ret->cpu = (int32_t)cursor_u32(c);
@@ -211,20 +211,20 @@ static void take_stat(struct cursor *c, struct perfev_stat *ret)
 	ret->running_ns = cursor_u64(c);
 }
 
-static void take_stat_round(struct cursor *c, struct perfev_stat_round *ret)
+static void take_stat_round(struct byte_cursor *c, struct perfev_stat_round *ret)
 {
 	ret->type = cursor_u64(c);
 	ret->time_ns = cursor_u64(c);
 }
 
-static void take_update(struct cursor *c, struct perfev_event_update *ret)
+static void take_update(struct byte_cursor *c, struct perfev_event_update *ret)
 {
 	uint64_t bits;
 
 	ret->type = cursor_u64(c);
 	ret->id = cursor_u64(c);
 	ret->bytes.data = c->at;
-	ret->bytes.size = c->left;
+	ret->bytes.size = cursor_left(c);
 	switch (ret->type) {
 	case PERFEV_UPDATE_UNIT:
 	case PERFEV_UPDATE_NAME:
@@ -242,12 +242,12 @@ static void take_update(struct cursor *c, struct perfev_event_update *ret)
 	}
 }
 
-static void take_time_conv(struct cursor *c, struct perfev_time_conv *ret)
+static void take_time_conv(struct byte_cursor *c, struct perfev_time_conv *ret)
 {
 	ret->shift = cursor_u64(c);
 	ret->mult = cursor_u64(c);
 	ret->zero = cursor_u64(c);
-	if (c->left < 18)
+	if (cursor_left(c) < 18)
 		return;
 	ret->cycles = cursor_u64(c);
 	ret->mask = cursor_u64(c);
@@ -257,7 +257,7 @@ static void take_time_conv(struct cursor *c, struct perfev_time_conv *ret)
 
 /* ---- others ------------------------------------------------------------------------------------------------------ */
 
-static void take_auxtrace_error(struct cursor *c, struct perfev_auxtrace_error *ret)
+static void take_auxtrace_error(struct byte_cursor *c, struct perfev_auxtrace_error *ret)
 {
 	ret->type = cursor_u32(c);
 	ret->code = cursor_u32(c);
@@ -268,14 +268,14 @@ static void take_auxtrace_error(struct cursor *c, struct perfev_auxtrace_error *
 	ret->ip = cursor_u64(c);
 	if (ret->format)
 		ret->time_ns = cursor_u64(c);
-	if (ret->format < 2 || c->left < 72) { /* where the text ends the record */
+	if (ret->format < 2 || cursor_left(c) < 72) { /* where the text ends the record */
 		ret->message = cursor_text(c);
 		return;
 	}
 	ret->message = (const char *)c->at;
 	if (!memchr(c->at, 0, 64))
 		c->bad = true;
-	cursor_skip(c, 64);
+	cursor_take(c, 64);
 	ret->machine_pid = cursor_u32(c);
 	ret->vcpu = cursor_u32(c);
 }
@@ -283,18 +283,18 @@ static void take_auxtrace_error(struct cursor *c, struct perfev_auxtrace_error *
 #define KEY_BYTES   64
 #define ENTRY_BYTES (64 + 256)
 
-static void take_bpf_metadata(struct cursor *c, struct perfev_bpf_metadata *ret)
+static void take_bpf_metadata(struct byte_cursor *c, struct perfev_bpf_metadata *ret)
 {
 	uint64_t count, i;
 
 	ret->program = (const char *)c->at;
-	if (c->left < 512 || !memchr(c->at, 0, 512)) {
+	if (cursor_left(c) < 512 || !memchr(c->at, 0, 512)) {
 		c->bad = true;
 		return;
 	}
-	cursor_skip(c, 512);
+	cursor_take(c, 512);
 	count = cursor_u64(c);
-	if (count > c->left / ENTRY_BYTES) {
+	if (count > cursor_left(c) / ENTRY_BYTES) {
 		c->bad = true;
 		return;
 	}
@@ -318,7 +318,7 @@ bool perfev_bpf_metadata_at(const struct perfev_bpf_metadata *metadata, uint32_t
 	return true;
 }
 
-static void take_schedstat(struct cursor *c, bool domain, struct perfev_schedstat *ret)
+static void take_schedstat(struct byte_cursor *c, bool domain, struct perfev_schedstat *ret)
 {
 	ret->timestamp = cursor_u64(c);
 	ret->cpu = cursor_u32(c);
@@ -327,7 +327,7 @@ static void take_schedstat(struct cursor *c, bool domain, struct perfev_schedsta
 	ret->swapped = c->swap;
 	if (domain) {
 		ret->counters = c->at;
-		ret->counter_count = (uint32_t)(c->left / 4);
+		ret->counter_count = (uint32_t)(cursor_left(c) / 4);
 		return;
 	}
 	ret->domain = 0;
@@ -342,13 +342,13 @@ static void take_schedstat(struct cursor *c, bool domain, struct perfev_schedsta
 	ret->pcount = cursor_u64(c);
 }
 
-static void take_compressed2(struct cursor *c, struct perfev_compressed *ret)
+static void take_compressed2(struct byte_cursor *c, struct perfev_compressed *ret)
 {
 	uint64_t size = cursor_u64(c);
 
 	ret->data.data = c->at;
-	ret->data.size = c->left;
-	if (size > c->left)
+	ret->data.size = cursor_left(c);
+	if (size > cursor_left(c))
 		c->bad = true;
 	else
 		ret->data.size = (size_t)size;
@@ -364,7 +364,7 @@ static int wrong_type(const struct perfev_record *record, struct perfev_error *e
 }
 
 /* Records of perf. Return: false for a type that is none. */
-static bool take_perf(struct cursor *c, struct perfev_user *ret, const struct perfev_record *record)
+static bool take_perf(struct byte_cursor *c, struct perfev_user *ret, const struct perfev_record *record)
 {
 	switch (record->type) {
 	case PERFEV_RECORD_HEADER_ATTR:
@@ -431,8 +431,8 @@ static bool take_perf(struct cursor *c, struct perfev_user *ret, const struct pe
 
 int perfev_user_decode(struct perfev_user *ret, const struct perfev_record *record, struct perfev_error *err)
 {
-	struct cursor c = {(const unsigned char *)record->data + 8, record->size - 8,
-			   record->flags & PERFEV_RECORD_SWAPPED, false};
+	const unsigned char *data = record->data;
+	struct byte_cursor c = {data + 8, data + record->size, record->flags & PERFEV_RECORD_SWAPPED, false};
 
 	if (record->size < 8)
 		return error_set(err, -EINVAL, PERFEV_WHY_CORRUPT, record->offset, "cannot decode a record of %u bytes",

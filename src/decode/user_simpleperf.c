@@ -6,19 +6,19 @@
 #include "user_cursor.h"
 
 /* A size of 32 bits, and as many bytes. */
-static struct perfev_bytes take_sized(struct cursor *c)
+static struct perfev_bytes take_sized(struct byte_cursor *c)
 {
 	struct perfev_bytes bytes = {NULL, cursor_u32(c)};
 
 	bytes.data = c->at;
-	if (bytes.size > c->left) {
+	if (bytes.size > cursor_left(c)) {
 		c->bad = true;
 		bytes.size = 0;
 	}
 	return bytes;
 }
 
-static void take_chain(struct cursor *c, struct perfev_simpleperf_callchain *ret)
+static void take_chain(struct byte_cursor *c, struct perfev_simpleperf_callchain *ret)
 {
 	uint64_t count;
 
@@ -27,7 +27,7 @@ static void take_chain(struct cursor *c, struct perfev_simpleperf_callchain *ret
 	ret->type = cursor_u64(c);
 	ret->time = cursor_u64(c);
 	count = cursor_u64(c);
-	if (count > c->left / 16) {
+	if (count > cursor_left(c) / 16) {
 		c->bad = true;
 		return;
 	}
@@ -35,17 +35,17 @@ static void take_chain(struct cursor *c, struct perfev_simpleperf_callchain *ret
 	ret->sps = cursor_words(c, count);
 }
 
-static void take_event_ids(struct cursor *c, struct perfev_simpleperf_event_id *ret)
+static void take_event_ids(struct byte_cursor *c, struct perfev_simpleperf_event_id *ret)
 {
 	uint64_t count = cursor_u64(c);
 
-	if (count > c->left / 16)
+	if (count > cursor_left(c) / 16)
 		c->bad = true;
 	else
 		ret->words = cursor_words(c, count * 2);
 }
 
-static void take_unwinding(struct cursor *c, struct perfev_simpleperf_unwinding *ret)
+static void take_unwinding(struct byte_cursor *c, struct perfev_simpleperf_unwinding *ret)
 {
 	ret->time = cursor_u64(c);
 	ret->used_time = cursor_u64(c);
@@ -55,7 +55,7 @@ static void take_unwinding(struct cursor *c, struct perfev_simpleperf_unwinding 
 	ret->bytes = cursor_rest(c);
 }
 
-bool user_take_simpleperf(struct cursor *c, struct perfev_user *ret, uint32_t type)
+bool user_take_simpleperf(struct byte_cursor *c, struct perfev_user *ret, uint32_t type)
 {
 	switch (type) {
 	case PERFEV_RECORD_SIMPLEPERF_KERNEL_SYMBOL:

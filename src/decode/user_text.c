@@ -102,6 +102,17 @@ static void begin_item(struct out *o)
 	out_open(o);
 }
 
+/* A list of such items, as many as there are: @put_item writes one, and says whether it is there. */
+static void put_items(struct out *o, const char *name, const void *from, bool (*put_item)(struct out *, const void *, uint32_t))
+{
+	uint32_t i = 0;
+
+	begin_list(o, name);
+	while (put_item(o, from, i))
+		i++;
+	out_list_end(o);
+}
+
 static void put_attr(struct out *o, const struct perfev_header_attr *h)
 {
 	char text[ATTR_ROOM];
@@ -122,38 +133,35 @@ static void put_build_id(struct out *o, const struct perfev_build_id *id)
 	put_text(o, "filename", id->filename);
 }
 
-static void put_id_index(struct out *o, const struct perfev_id_index *map)
+static bool put_id(struct out *o, const void *map_, uint32_t index)
 {
 	static const struct member members[] = {
 		MEMBER(perfev_id_index_entry, id, "id", 8), MEMBER(perfev_id_index_entry, idx, "idx", 8),
 		SIGNED(perfev_id_index_entry, cpu),	    SIGNED(perfev_id_index_entry, tid),
 		SIGNED(perfev_id_index_entry, machine_pid), SIGNED(perfev_id_index_entry, vcpu),
 	};
+	const struct perfev_id_index *map = map_;
 	struct perfev_id_index_entry entry;
-	uint32_t i;
 
-	begin_list(o, "entries");
-	for (i = 0; perfev_id_index_at(map, i, &entry); i++) {
-		begin_item(o);
-		put_members(o, &entry, members, map->machines.count ? 6 : 4);
-		out_close(o);
-	}
-	out_list_end(o);
+	if (!perfev_id_index_at(map, index, &entry))
+		return false;
+	begin_item(o);
+	put_members(o, &entry, members, map->machines.count ? 6 : 4);
+	out_close(o);
+	return true;
 }
 
-static void put_thread_map(struct out *o, const struct perfev_thread_map *map)
+static bool put_thread(struct out *o, const void *map, uint32_t index)
 {
 	struct perfev_thread_map_entry entry;
-	uint32_t i;
 
-	begin_list(o, "threads");
-	for (i = 0; perfev_thread_map_at(map, i, &entry); i++) {
-		begin_item(o);
-		put_signed(o, "pid", entry.pid);
-		put_text(o, "comm", entry.comm);
-		out_close(o);
-	}
-	out_list_end(o);
+	if (!perfev_thread_map_at(map, index, &entry))
+		return false;
+	begin_item(o);
+	put_signed(o, "pid", entry.pid);
+	put_text(o, "comm", entry.comm);
+	out_close(o);
+	return true;
 }
 
 static void put_cpu_map(struct out *o, const struct perfev_cpu_map *map)
@@ -284,20 +292,17 @@ static void put_auxtrace_info(struct out *o, const struct perfev_auxtrace_info *
 	put_words(o, "numbers", info->numbers);
 }
 
-static void put_bpf_metadata(struct out *o, const struct perfev_bpf_metadata *metadata)
+static bool put_bpf_entry(struct out *o, const void *metadata, uint32_t index)
 {
 	const char *key, *value;
-	uint32_t i;
 
-	put_text(o, "program", metadata->program);
-	begin_list(o, "entries");
-	for (i = 0; perfev_bpf_metadata_at(metadata, i, &key, &value); i++) {
-		begin_item(o);
-		put_text(o, "key", key);
-		put_text(o, "value", value);
-		out_close(o);
-	}
-	out_list_end(o);
+	if (!perfev_bpf_metadata_at(metadata, index, &key, &value))
+		return false;
+	begin_item(o);
+	put_text(o, "key", key);
+	put_text(o, "value", value);
+	out_close(o);
+	return true;
 }
 
 static void put_schedstat(struct out *o, const struct perfev_schedstat *s, bool domain)
@@ -409,7 +414,7 @@ static void put_fields(struct out *o, const struct perfev_user *user)
 		put_build_id(o, &user->as.build_id);
 		break;
 	case PERFEV_RECORD_ID_INDEX:
-		put_id_index(o, &user->as.id_index);
+		put_items(o, "entries", &user->as.id_index, put_id);
 		break;
 	case PERFEV_RECORD_AUXTRACE_INFO:
 		put_auxtrace_info(o, &user->as.auxtrace_info);
@@ -421,7 +426,7 @@ static void put_fields(struct out *o, const struct perfev_user *user)
 		put_auxtrace_error(o, &user->as.auxtrace_error);
 		break;
 	case PERFEV_RECORD_THREAD_MAP:
-		put_thread_map(o, &user->as.thread_map);
+		put_items(o, "threads", &user->as.thread_map, put_thread);
 		break;
 	case PERFEV_RECORD_CPU_MAP:
 		put_cpu_map(o, &user->as.cpu_map);
@@ -450,7 +455,8 @@ static void put_fields(struct out *o, const struct perfev_user *user)
 		out_field(o, "bytes", user->as.compressed.data.size, 8);
 		break;
 	case PERFEV_RECORD_BPF_METADATA:
-		put_bpf_metadata(o, &user->as.bpf_metadata);
+		put_text(o, "program", user->as.bpf_metadata.program);
+		put_items(o, "entries", &user->as.bpf_metadata, put_bpf_entry);
 		break;
 	case PERFEV_RECORD_SCHEDSTAT_CPU:
 	case PERFEV_RECORD_SCHEDSTAT_DOMAIN:

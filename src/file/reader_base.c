@@ -82,15 +82,14 @@ static const unsigned char *stream_need(struct perfev_reader *reader, uint64_t s
 const unsigned char *reader_need_more(struct perfev_reader *reader, uint64_t size)
 {
 	uint64_t at = reader->info.position;
+	const unsigned char *data;
 
 	if (!reader->input->data)
 		return stream_need(reader, size);
-	if (at + size > reader->checked) {
-		if (source_shrank(reader->input))
-			return NULL;
-		reader->checked = at + size + CHECK_EVERY;
-	}
-	return source_at(reader->input, at, size);
+	data = source_shrank(reader->input) ? NULL : source_at(reader->input, at, size);
+	if (data)
+		reader->checked = reader->input->size - at - size > CHECK_EVERY ? at + size + CHECK_EVERY : reader->input->size;
+	return data;
 }
 
 /* ---- what is there ------------------------------------------------------------------------------------- */

@@ -99,7 +99,7 @@ struct perfev_reader {
 	char *name;
 	uint64_t attrs_offset, attrs_count, entry_size; /* file mode: the table of events */
 	uint64_t end;	 /* file mode: where the records end */
-	uint64_t checked; /* up to here it was made sure that the file is still there */
+	uint64_t checked; /* file mode: up to here, and not beyond its end, it was made sure that the file is still there */
 	struct buffer stream; /* what was read of a stream and not handed out */
 	size_t stream_at;
 	int stream_error; /* a read that failed; 0: none */
@@ -167,18 +167,17 @@ void reader_close_folder(struct perfev_reader *reader);
 /* reader_header.c */
 int reader_open_header(struct perfev_reader *reader, struct perfev_error *err);
 
-/* reader_base.c: bytes of the stream or file at the current position, or NULL with an error set */
+/* reader_base.c: @size bytes, not 0, of the stream or file at the current position; NULL: they are not all there. more: where
+ * that is not known yet. */
 const unsigned char *reader_need_more(struct perfev_reader *reader, uint64_t size);
 
 static inline const unsigned char *reader_need(struct perfev_reader *reader, uint64_t size)
 {
-	const struct source *input = reader->input;
 	uint64_t at = reader->info.position;
 
-	if (input->data && size <= input->size && at <= input->size - size && at + size <= reader->checked)
-		return input->data + at;
-	return reader_need_more(reader, size);
+	return at <= reader->checked && size <= reader->checked - at ? reader->input->data + at : reader_need_more(reader, size);
 }
+
 int reader_damage(struct perfev_reader *reader, int code, enum perfev_why why, uint64_t where,
 		  struct perfev_error *err, const char *format, ...) PERFEV_PRINTF(6, 7);
 

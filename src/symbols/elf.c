@@ -129,6 +129,7 @@ static bool section_numbers(const struct elf *elf, uint32_t index, struct elf_se
 	s += elf->wide ? 8 : 4;
 	ret->link = load_u32(s, elf->swap);
 	ret->info = load_u32(s + 4, elf->swap);
+	ret->alignment = word(elf, s + 8);
 	ret->entry_size = word(elf, s + (elf->wide ? 16 : 12));
 	return true;
 }

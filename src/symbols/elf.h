@@ -23,7 +23,7 @@ struct elf {
 struct elf_section {
 	const char *name; /* terminated, or "" */
 	uint32_t type, link, info;
-	uint64_t flags, address, offset, size, entry_size;
+	uint64_t flags, address, offset, size, alignment, entry_size;
 };
 
 struct elf_segment {
@@ -37,6 +37,8 @@ struct elf_symbol {
 	uint16_t section;
 	uint64_t value, size;
 };
+
+#define ELF_RELOCATABLE 1 /* a type of file: not linked */
 
 #define ELF_SYMTAB  2
 #define ELF_RELA    4

@@ -58,7 +58,16 @@ static bool is_wanted(const struct elf *elf, const struct elf_symbol *symbol)
 	}
 }
 
-int elf_symbols_read(struct table *to, const struct elf *elf, const struct elf_section *table)
+/* In a file that is not linked, symbols count from the start of their section. */
+static bool place_symbol(struct elf_symbol *symbol, const struct elf *elf, const uint64_t *bases)
+{
+	if (symbol->section >= elf->section_count || bases[symbol->section] == ELF_NOWHERE)
+		return false;
+	symbol->value += bases[symbol->section];
+	return true;
+}
+
+int elf_symbols_read(struct table *to, const struct elf *elf, const struct elf_section *table, const uint64_t *bases)
 {
 	uint64_t count = elf_symbol_count(elf, table), i;
 	struct elf_section strings;
@@ -70,7 +79,8 @@ int elf_symbols_read(struct table *to, const struct elf *elf, const struct elf_s
 		struct symbol s;
 		const char *name;
 
-		if (!elf_symbol(elf, table, i, &symbol) || !is_wanted(elf, &symbol))
+		if (!elf_symbol(elf, table, i, &symbol) || !is_wanted(elf, &symbol) ||
+		    (bases && !place_symbol(&symbol, elf, bases)))
 			continue;
 		name = elf_string(elf, &strings, symbol.name);
 		if (!name || !name[0] || is_mapping_symbol(elf, name))
@@ -87,6 +97,26 @@ int elf_symbols_read(struct table *to, const struct elf *elf, const struct elf_s
 			return -ENOMEM;
 	}
 	return 0;
+}
+
+bool elf_symbol_named(const struct elf *elf, const char *name, uint64_t *ret)
+{
+	struct elf_section table, strings;
+	struct elf_symbol symbol;
+	uint64_t count, i;
+	const char *found;
+
+	if (!elf_section_of_type(elf, ELF_SYMTAB, &table) || !elf_section(elf, table.link, &strings))
+		return false;
+	count = elf_symbol_count(elf, &table);
+	for (i = 1; i < count; i++) {
+		found = elf_symbol(elf, &table, i, &symbol) && symbol.section ? elf_string(elf, &strings, symbol.name) : NULL;
+		if (found && !strcmp(found, name)) {
+			*ret = symbol.value;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* ---- stubs -------------------------------------------------------------------------------------------- */

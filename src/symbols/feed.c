@@ -35,8 +35,6 @@ static void module_name(char *to, size_t size, const char *path)
 			to[i] = '_';
 }
 
-static const char kernel_name[] = "[kernel.kallsyms]";
-
 /* "[kernel.kallsyms]_text": the mapping's offset is where that symbol was. */
 static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *mmap)
 {
@@ -45,7 +43,7 @@ static void feed_kernel_ref(struct perfev_symbols *s, const struct perfev_mmap *
 	if (s->kernel_ref)
 		return;
 	s->kernel_ref = mmap->pgoff;
-	s->kernel_ref_stext = !strcmp(mmap->filename + sizeof(kernel_name) - 1, "_stext");
+	s->kernel_ref_stext = !strcmp(mmap->filename + sizeof(SYMBOLS_KERNEL) - 1, "_stext");
 }
 
 /* The kernel or one of its modules; where it is. A kernel that hides its addresses is said to be at 0. */
@@ -55,7 +53,7 @@ static int feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *m
 				  .module = s->fixed[MODULE_KERNEL]};
 	char name[256];
 
-	if (!strncmp(mmap->filename, kernel_name, sizeof(kernel_name) - 1)) {
+	if (!strncmp(mmap->filename, SYMBOLS_KERNEL, sizeof(SYMBOLS_KERNEL) - 1)) {
 		feed_kernel_ref(s, mmap);
 	} else {
 		module_name(name, sizeof(name), mmap->filename);
@@ -325,6 +323,7 @@ static int feed_kallsyms(struct perfev_symbols *s, const struct perfev_record *r
 	return buffer_append(&s->kernel_text, user.as.bytes.data, user.as.bytes.size) == -ENOMEM ? error_memory(err) : 0;
 }
 
+/* Apart, as it is not for most records. */
 NOINLINE static int feed(struct perfev_symbols *symbols, const struct perfev_record *record, const struct perfev_layout *layout,
 			 struct perfev_error *err)
 {
@@ -352,8 +351,8 @@ NOINLINE static int feed(struct perfev_symbols *symbols, const struct perfev_rec
 	}
 }
 
-int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record,
-			const struct perfev_layout *layout, struct perfev_error *err)
+int perfev_symbols_feed(struct perfev_symbols *symbols, const struct perfev_record *record, const struct perfev_layout *layout,
+			struct perfev_error *err)
 {
 	if (record->type == PERF_RECORD_SAMPLE && !symbols->jits && !symbols->spaces.execs)
 		return 0;

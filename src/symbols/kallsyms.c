@@ -6,6 +6,7 @@
  * No line has a size: a symbol goes on to the next one. Code and data count, so that an address in data
  * is not taken for the function before it.
  */
+#include "elf_symbols.h"
 #include "kallsyms.h"
 #include "recorded.h"
 
@@ -169,6 +170,28 @@ int kallsyms_recorded(struct kallsyms *ret, const struct perfev_recorded_file *f
 	r = recorded_read(file, &ret->table, &ret->names);
 	if (r == 0 && !ret->table.count)
 		r = -EINVAL;
+	if (r < 0)
+		kallsyms_free(ret);
+	return r;
+}
+
+/* Without their sizes, so that places have the same names by all that tell of a kernel. */
+int kallsyms_image(struct kallsyms *ret, const struct elf *elf)
+{
+	struct elf_section table;
+	size_t i;
+	int r;
+
+	memset(ret, 0, sizeof(*ret));
+	if (!elf_section_of_type(elf, ELF_SYMTAB, &table))
+		return -EINVAL;
+	elf_symbol_named(elf, "_text", &ret->ref_text);
+	elf_symbol_named(elf, "_stext", &ret->ref_stext);
+	r = elf_symbols_read(&ret->table, elf, &table, NULL);
+	for (i = 0; i < ret->table.count; i++)
+		ret->table.items[i].end = ret->table.items[i].start;
+	if (r == 0)
+		r = ret->table.count ? table_finish(&ret->table) : -EINVAL;
 	if (r < 0)
 		kallsyms_free(ret);
 	return r;

@@ -3,6 +3,7 @@
 #ifndef SYMBOLS_KALLSYMS_H
 #define SYMBOLS_KALLSYMS_H
 
+#include "elf.h"
 #include "table.h"
 
 #include "base/buffer.h"
@@ -27,6 +28,8 @@ int kallsyms_load(struct kallsyms *ret, const char *path);
 /* The same of a text that is in memory, and of symbols of a recording, which have sizes. */
 int kallsyms_take(struct kallsyms *ret, const void *text, size_t size);
 int kallsyms_recorded(struct kallsyms *ret, const struct perfev_recorded_file *file);
+/* The same of the kernel's image, which has to stay open. */
+int kallsyms_image(struct kallsyms *ret, const struct elf *elf);
 void kallsyms_free(struct kallsyms *kallsyms);
 
 #endif

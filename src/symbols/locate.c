@@ -4,7 +4,7 @@
  * so answers are remembered for pieces of code: in a piece of 256 bytes, the part of it that has the same answer.
  * Where the piece is not known, the symbols that begin in 16 KiB around it are, so that few of a table are looked at.
  */
-#include "locate.h"
+#include "locate_base.h"
 #include "symbols_base.h"
 
 #include "base/hash.h"
@@ -12,43 +12,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-
-#define PIECE_SLOTS   16384
-#define PIECE_SHIFT   8
-#define PIECE_LAST    ((1u << PIECE_SHIFT) - 1)
-#define PIECE_SYMBOLS (1u << 24)
-#define PART_SLOTS    8192
-#define PART_SHIFT    14
-#define INLINED_SLOTS 4096
-
-/* Addresses of one piece that have one symbol: @first, and those behind it up to one that ends with @last. */
-struct piece_slot {
-	uint64_t first;
-	uint32_t space;		/* the module + 1; 0: empty */
-	uint32_t symbol : 24;	/* + 1; 0: none */
-	uint32_t last : PIECE_SHIFT;
-};
-
-/* Which symbols of a module begin in a part of it. */
-struct part_slot {
-	uint64_t part;
-	uint32_t space;
-	uint32_t low, high; /* as table_before() counts; high 0: there is no symbol in it */
-};
-
-struct inlined_slot {
-	uint64_t address;
-	const struct module *module;
-	struct dwarf_unit *unit;
-	struct dwarf_function *function;
-};
-
-struct locator {
-	struct perfev_symbols *symbols;
-	struct piece_slot pieces[PIECE_SLOTS];
-	struct part_slot parts[PART_SLOTS];
-	struct inlined_slot inlined[INLINED_SLOTS];
-};
 
 struct locator *locator_new(struct perfev_symbols *symbols)
 {
@@ -113,12 +76,9 @@ NOINLINE static uint32_t search_symbol(struct locator *l, struct piece_slot *pie
 
 static inline uint32_t find_symbol(struct locator *l, const struct table *table, uint32_t space, uint64_t address)
 {
-	struct piece_slot *piece = &l->pieces[hash_pair(space, address >> PIECE_SHIFT) & (PIECE_SLOTS - 1)];
+	struct piece_slot *piece = piece_of(l, space, address);
 
-	if (piece->space == space && (piece->first ^ address) <= PIECE_LAST && address >= piece->first &&
-	    (address & PIECE_LAST) <= piece->last)
-		return piece->symbol;
-	return search_symbol(l, piece, table, space, address);
+	return piece_has(piece, space, address) ? piece->symbol : search_symbol(l, piece, table, space, address);
 }
 
 /* ---- calls that were inlined ---------------------------------------------------------------------------------- */
@@ -147,11 +107,6 @@ static inline int find_inlined(struct locator *l, struct located *ret, bool wait
 }
 
 /* ---- places --------------------------------------------------------------------------------------------------- */
-
-uint64_t locate_in_file(const struct module *module, const struct mapping *mapping, uint64_t ip)
-{
-	return module->no_file ? ip : ip - mapping->start + mapping->offset;
-}
 
 static inline int locate_user(struct locator *l, struct located *ret, const struct mapping *mapping, uint64_t ip, unsigned how)
 {
@@ -190,9 +145,10 @@ NOINLINE static int locate_listed(struct locator *l, struct located *ret, struct
 	return 0;
 }
 
-static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip, bool wait)
+static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t ip, unsigned how)
 {
 	struct perfev_symbols *s = l->symbols;
+	bool wait = !(how & LOCATE_NO_WAIT);
 	int r;
 
 	ret->in_file = ret->address = ip;
@@ -206,6 +162,8 @@ static inline int locate_kernel(struct locator *l, struct located *ret, uint64_t
 	r = s->kernel_loaded ? 0 : symbols_kernel(s, wait);
 	if (r < 0)
 		return r;
+	if ((how & LOCATE_INLINED) && module_may_inline(ret->module) && find_inlined(l, ret, wait) < 0)
+		return -EAGAIN;
 	ret->address -= s->kernel_delta;
 	if (s->kallsyms.table.count)
 		ret->symbol = find_symbol(l, &s->kallsyms.table, MODULE_KERNEL + 1, ret->address);
@@ -233,7 +191,7 @@ static inline int locate_any(struct locator *l, struct located *ret, struct spac
 	int r;
 
 	if (cpumode == PERF_RECORD_MISC_KERNEL)
-		return locate_kernel(l, ret, ip, wait);
+		return locate_kernel(l, ret, ip, how);
 	mapping = cpumode == PERF_RECORD_MISC_USER ? space_find(view, ip) : NULL;
 	if (!mapping) {
 		locate_nowhere(l->symbols, ret, ip, cpumode);

@@ -54,7 +54,4 @@ enum locate_how {
  * @how: enum locate_how. Return: 0, -ENOMEM. */
 int locate(struct locator *locator, struct located *ret, struct space_view *view, uint64_t ip, uint32_t cpumode, unsigned how);
 
-/* A process's bytes in their file. */
-uint64_t locate_in_file(const struct module *module, const struct mapping *mapping, uint64_t ip);
-
 #endif

@@ -82,25 +82,19 @@ static int unpack(unsigned char *to, size_t size, const unsigned char *from, siz
 }
 #endif
 
-int mini_open(struct elf *ret, const struct elf *elf)
+int mini_unpack(struct elf *ret, const unsigned char *data, uint64_t size)
 {
-	struct elf_section section;
-	const unsigned char *data;
-	struct perfev_bytes bytes;
+	struct perfev_bytes bytes = {NULL, (size_t)mini_size(data, size)};
 	unsigned char *to;
 	int r;
 
-	if (!elf_section_named(elf, ".gnu_debugdata", &section))
-		return -ENOENT;
-	data = elf_bytes(elf, &section);
-	bytes.size = data ? (size_t)mini_size(data, section.size) : 0;
 	if (!bytes.size)
 		return -EBADMSG;
 	to = malloc(bytes.size);
 	if (!to)
 		return -ENOMEM;
 	bytes.data = to;
-	r = unpack(to, bytes.size, data, (size_t)without_padding(data, section.size));
+	r = unpack(to, bytes.size, data, (size_t)without_padding(data, size));
 	if (r == 0)
 		r = elf_open_memory(ret, bytes) < 0 ? -EBADMSG : 0;
 	if (r < 0)
@@ -108,4 +102,15 @@ int mini_open(struct elf *ret, const struct elf *elf)
 	else
 		ret->source.owned = to;
 	return r;
+}
+
+int mini_open(struct elf *ret, const struct elf *elf)
+{
+	struct elf_section section;
+	const unsigned char *data;
+
+	if (!elf_section_named(elf, ".gnu_debugdata", &section))
+		return -ENOENT;
+	data = elf_bytes(elf, &section);
+	return data ? mini_unpack(ret, data, section.size) : -EBADMSG;
 }

@@ -13,6 +13,9 @@
  * damaged, or becomes more than MINI_MAX; -ENOMEM. */
 int mini_open(struct elf *ret, const struct elf *elf);
 
+/* mini_unpack() - the same of bytes that are one file of xz. */
+int mini_unpack(struct elf *ret, const unsigned char *data, uint64_t size);
+
 /* mini_size() - how many bytes a file of xz becomes, as its index says; 0: it is none, or more than MINI_MAX. */
 uint64_t mini_size(const unsigned char *data, uint64_t size);
 

@@ -73,6 +73,31 @@ static void start_search(struct module *module, const struct module_places *plac
 	memcpy(s->id, module->build_id, sizeof(s->id));
 }
 
+void module_set_file(struct module *module, const char *path)
+{
+	free(module->file);
+	module->file = copy_text(path);
+}
+
+void module_set_image(struct module *module, const struct module_places *places)
+{
+	start_search(module, places);
+	module->search.recorded_id = module->build_id_size > 0;
+	module->is_image = true;
+}
+
+int module_open_image(struct module *module)
+{
+	char path[SEARCH_PATH];
+
+	module->has_elf = search_kernel(&module->search, &module->elf, path, has_symtab);
+	if (!module->has_elf)
+		return 0;
+	module->file = copy_text(path);
+	module->search.mapped_path = copy_text(path);
+	return 1;
+}
+
 /* A debug file with symbols takes the place of the mapped one, which stays open beside it. */
 static bool find_debug_symbols(struct module *module)
 {
@@ -117,8 +142,11 @@ const struct elf *module_debug_file(struct module *module, const struct module_p
 		module->debug_tried = true;
 		if (!module->search.places) /* the vdso, which was not looked for */
 			start_search(module, places);
-		module->has_debug = search_debug(&module->search, &module->debug, path, has_debug_info) ||
-				    search_debug(&module->search, &module->debug, path, has_frames);
+		if (module->is_image)
+			module->has_debug = search_kernel(&module->search, &module->debug, path, has_debug_info);
+		else
+			module->has_debug = search_debug(&module->search, &module->debug, path, has_debug_info) ||
+					    search_debug(&module->search, &module->debug, path, has_frames);
 		if (module->has_debug && has_debug_info(&module->debug))
 			say_debug_file(module, path);
 	}
@@ -127,7 +155,7 @@ const struct elf *module_debug_file(struct module *module, const struct module_p
 
 static const struct elf *find_debug_info(struct module *module, const struct module_places *places)
 {
-	if (has_debug_info(&module->elf)) {
+	if (module->has_elf && has_debug_info(&module->elf)) {
 		say_debug_file(module, module->file);
 		return &module->elf;
 	}
@@ -138,18 +166,29 @@ static const struct elf *find_debug_info(struct module *module, const struct mod
 	return module_debug_file(module, places);
 }
 
+/* Where the kernel was, against where its image was linked for. */
+static void place_image(struct module *module, const struct elf *elf)
+{
+	uint64_t linked;
+
+	if (module->image_ref && elf_symbol_named(elf, module->image_ref_stext ? "_stext" : "_text", &linked))
+		module->shift = module->image_ref - linked;
+}
+
 static void open_dwarf(struct module *module, const struct module_places *places)
 {
 	struct dwarf_others others = {&module->search, search_other};
 	const struct elf *elf;
 
-	if (!module->has_elf)
+	if (!module->has_elf && !module->is_image)
 		return;
 	if (!module->search.places)
 		start_search(module, places);
 	elf = find_debug_info(module, places);
 	if (elf && has_debug_info(elf))
 		module->dwarf = dwarf_open(elf, &others);
+	if (module->dwarf && module->is_image)
+		place_image(module, elf);
 }
 
 /* Return: 0; -EAGAIN: another thread has it, and is not to be waited for. */
@@ -169,12 +208,13 @@ static struct dwarf *locked_dwarf(struct module *module, const struct module_pla
 	return module->dwarf;
 }
 
-struct dwarf *module_dwarf(struct module *module, const struct module_places *places)
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places, uint64_t *address)
 {
 	struct dwarf *dwarf;
 
 	pthread_mutex_lock(&module->lock);
 	dwarf = locked_dwarf(module, places);
+	*address -= module->shift;
 	pthread_mutex_unlock(&module->lock);
 	return dwarf;
 }
@@ -187,6 +227,7 @@ int module_inlined(struct module *module, const struct module_places *places, ui
 	if (take_lock(module, wait) < 0)
 		return -EAGAIN;
 	dwarf = locked_dwarf(module, places);
+	address -= module->shift;
 	*unit = dwarf ? dwarf_unit_at(dwarf, address) : NULL;
 	*function = *unit ? dwarf_function_at(*unit, address) : NULL;
 	if (*function && !(*function)->parent)
@@ -313,7 +354,7 @@ static int read_file_symbols(struct module *module, const struct elf *elf)
 	struct elf_section table;
 
 	if ((has_symtab(elf) && elf_section_of_type(elf, ELF_SYMTAB, &table)) || elf_section_of_type(elf, ELF_DYNSYM, &table))
-		return elf_symbols_read(&module->table, elf, &table);
+		return elf_symbols_read(&module->table, elf, &table, NULL);
 	return 0;
 }
 
@@ -454,13 +495,10 @@ int module_load(struct module *module, const struct module_places *places, bool 
 	return r;
 }
 
-uint64_t module_address(const struct module *module, uint64_t offset)
+uint64_t module_address_near(const struct module *module, uint64_t offset)
 {
 	uint32_t i;
 
-	for (i = 0; i < module->part_count; i++)
-		if (offset - module->parts[i].offset < module->parts[i].size)
-			return offset - module->parts[i].offset + module->parts[i].address;
 	for (i = 0; i < module->part_count; i++) /* mapped are whole pages */
 		if (offset >> PAGE_SHIFT >= module->parts[i].offset >> PAGE_SHIFT && module->parts[i].size &&
 		    offset >> PAGE_SHIFT <= (module->parts[i].offset + module->parts[i].size - 1) >> PAGE_SHIFT)

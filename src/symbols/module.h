@@ -46,6 +46,11 @@ struct module {
 	struct search search; /* what was looked for, and where */
 	struct module_part *parts; /* what is loaded of it */
 	uint32_t part_count;
+	bool object_tried;    /* a module of the kernel: its file was looked for */
+	bool is_image;	      /* the kernel itself: elf and debug are its image, or a debug file of that */
+	bool image_ref_stext; /* the next is the address of _stext, and not of _text */
+	uint64_t image_ref;   /* where one of the image's symbols was; 0: not known */
+	uint64_t shift;	      /* addresses of places minus those of debug information */
 	bool debug_only;      /* elf is a debug file, and the mapped one is not there */
 	struct table table;
 	struct buffer text; /* that names of a list of functions are in */
@@ -61,8 +66,15 @@ struct module {
 int module_load(struct module *module, const struct module_places *places, bool wait);
 /* module_debug_file() - the separate file that goes with it, beside the one that symbols are from; NULL: none. */
 const struct elf *module_debug_file(struct module *module, const struct module_places *places);
-/* module_dwarf() - its debug information; NULL: none. */
-struct dwarf *module_dwarf(struct module *module, const struct module_places *places);
+/* module_dwarf() - its debug information; NULL: none.
+ * @address: a place; becomes its address there. */
+struct dwarf *module_dwarf(struct module *module, const struct module_places *places, uint64_t *address);
+/* module_set_file() - where its symbols were read. */
+void module_set_file(struct module *module, const char *path);
+/* module_set_image() - makes it the kernel's image, of the build-id that it has. module_open_image() - one with symbols, in elf.
+ * Return: 1, 0 there is none. */
+void module_set_image(struct module *module, const struct module_places *places);
+int module_open_image(struct module *module);
 /* module_may_inline() - whether there can be calls that were inlined: false when it has no debug information. */
 static inline bool module_may_inline(const struct module *module)
 {
@@ -75,8 +87,19 @@ int module_inlined(struct module *module, const struct module_places *places, ui
 		   struct dwarf_function **function, struct dwarf_unit **unit);
 /* module_inlined_name() - what such a function is called, as in the file; NULL: nothing says it. */
 const char *module_inlined_name(struct module *module, const struct dwarf_unit *unit, const struct dwarf_function *function);
-/* module_address() - a byte of the mapped file, in the addresses of its symbols. */
-uint64_t module_address(const struct module *module, uint64_t offset);
+/* module_address() - a byte of the mapped file, in the addresses of its symbols. near: of one that no part has. */
+uint64_t module_address_near(const struct module *module, uint64_t offset);
+
+static inline uint64_t module_address(const struct module *module, uint64_t offset)
+{
+	uint32_t i;
+
+	for (i = 0; i < module->part_count; i++)
+		if (offset - module->parts[i].offset < module->parts[i].size)
+			return offset - module->parts[i].offset + module->parts[i].address;
+	return module_address_near(module, offset);
+}
+
 /* module_is_jit_map() - whether it is the list of functions that a process made at run time. */
 bool module_is_jit_map(const char *name);
 /* module_is_file() - whether a mapping of that name is of a file. */

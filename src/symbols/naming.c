@@ -5,6 +5,7 @@
  */
 #include "naming.h"
 #include "demangle.h"
+#include "kernel_object.h"
 #include "symbols_base.h"
 
 #include "base/buffer.h"
@@ -136,6 +137,39 @@ NOINLINE static struct module *kernel_part(struct perfev_symbols *s, uint64_t ip
 	return mapping ? mapping->module : s->fixed[s->kernel ? MODULE_UNKNOWN : MODULE_KERNEL];
 }
 
+/*
+ * kallsyms are those of one moment: a module that was gone by then is not in them, and another one may be where it was. What
+ * was mapped is known: such a place is looked up in the module's file.
+ * @own: room for what is found there. Return: it, or @at; NULL without memory.
+ */
+NOINLINE static const struct located *in_object(struct perfev_symbols *s, const struct located *at, struct located *own)
+{
+	const struct symbol *symbol = at->symbol ? &s->kallsyms.table.items[at->symbol - 1] : NULL;
+	const struct mapping *mapping;
+	long found;
+
+	mapping = space_find(&s->kernel->view, at->in_file);
+	if (!mapping || !mapping->module->path || (symbol && !strcmp(s->kallsyms.modules[symbol->module - 1], mapping->module->name)))
+		return at;
+	if (kernel_object_load(mapping->module, &s->places) < 0)
+		return NULL;
+	*own = *at;
+	own->symbol = 0;
+	found = table_find(&mapping->module->table, at->in_file - mapping->start);
+	if (found >= 0) {
+		own->kernel = false;
+		own->module = mapping->module;
+		own->address = at->in_file - mapping->start;
+		own->symbol = (uint32_t)found + 1;
+	}
+	return own;
+}
+
+static inline bool may_be_in_object(const struct perfev_symbols *s, const struct located *at)
+{
+	return at->kernel && !at->function && s->kernel && (!at->symbol || s->kallsyms.table.items[at->symbol - 1].module);
+}
+
 static inline int nameless_key(struct perfev_symbols *s, const struct located *at, uint32_t *key)
 {
 	struct module *module = at->kernel ? kernel_part(s, at->in_file) : at->module;
@@ -237,7 +271,7 @@ static int function_key(struct perfev_symbols *s, const struct located *at, uint
 static int inlined_key(struct perfev_symbols *s, const struct located *at, struct dwarf_function *function, uint32_t *key)
 {
 	struct module *module = at->module;
-	struct perfev_frame frame = {NULL, module->name, 0, 0, PERFEV_FRAME_INLINED, module->number, 0, 0};
+	struct perfev_frame frame = {NULL, module->name, 0, 0, at->flags | PERFEV_FRAME_INLINED, module->number, 0, 0};
 	const char *name;
 	char text[4096];
 
@@ -276,8 +310,13 @@ void naming_fetch(const struct perfev_symbols *s, const struct located *at)
 int naming_keys(struct perfev_symbols *s, const struct located *at, uint32_t *ret, size_t max)
 {
 	struct dwarf_function *inlined = at->inlined;
+	struct located own;
 	int n = 0;
 
+	if (may_be_in_object(s, at))
+		at = in_object(s, at, &own);
+	if (!at)
+		return -ENOMEM;
 	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1])
 		if (inlined_key(s, at, inlined, &ret[n++]) < 0)
 			return -ENOMEM;
@@ -302,9 +341,14 @@ static int outer_frame(struct perfev_symbols *s, const struct located *at, struc
 int naming_frames(struct perfev_symbols *s, const struct located *at, struct perfev_frame *ret, size_t max)
 {
 	struct dwarf_function *inlined = at->inlined;
+	struct located own;
 	uint32_t key;
 	int n = 0;
 
+	if (may_be_in_object(s, at))
+		at = in_object(s, at, &own);
+	if (!at)
+		return -ENOMEM;
 	for (; inlined && inlined->parent && (size_t)n + 1 < max; inlined = &at->unit->functions[inlined->parent - 1]) {
 		if (inlined_key(s, at, inlined, &key) < 0)
 			return -ENOMEM;

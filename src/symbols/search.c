@@ -6,6 +6,7 @@
  */
 #include "search.h"
 #include "link.h"
+#include "packed.h"
 
 #ifdef __linux__
 #include "base/library.h"
@@ -26,6 +27,7 @@ struct attempt {
 	enum proof proof;
 	uint32_t crc;
 	bool (*wanted)(const struct elf *);
+	bool packed; /* it may be packed as a whole */
 	enum search_fit fit;
 	int error;
 };
@@ -90,7 +92,7 @@ static bool is_proved(struct attempt *a)
 
 static bool try_path(struct attempt *a)
 {
-	a->error = elf_open(a->elf, a->path);
+	a->error = a->packed ? packed_open(a->elf, a->path) : elf_open(a->elf, a->path);
 	if (a->error < 0) {
 		a->fit = a->error == -ENOEXEC ? FIT_NO_ELF : FIT_NO_FILE;
 		return false;
@@ -121,15 +123,22 @@ static bool try_at(struct attempt *a, const char *format, ...)
 
 /* ---- the mapped file ---------------------------------------------------------------------------------------- */
 
+bool search_cached(const uint8_t *id, uint8_t id_size, const char *cache, const char *file, char *path)
+{
+	char text[41];
+	int n;
+
+	if (id_size < 2)
+		return false;
+	hex(id, id_size, text);
+	n = snprintf(path, SEARCH_PATH, "%s/.build-id/%.2s/%s%s", cache, text, text + 2, file);
+	return n > 0 && n < SEARCH_PATH;
+}
+
 /* In the cache a build-id names a folder with the file; in those of old the file itself. */
 static bool try_cache(struct attempt *a, const char *cache, const char *file)
 {
-	char id[41];
-
-	if (!cache || a->search->id_size < 2)
-		return false;
-	hex(a->search->id, a->search->id_size, id);
-	return try_at(a, "%s/.build-id/%.2s/%s%s", cache, id, id + 2, file);
+	return cache && search_cached(a->search->id, a->search->id_size, cache, file, a->path) && try_path(a);
 }
 
 static bool try_copies(struct attempt *a)
@@ -349,6 +358,76 @@ bool search_debug(struct search *s, struct elf *ret, char *path, bool (*wanted)(
 	struct attempt a = {.search = s, .elf = ret, .path = path, .wanted = wanted};
 
 	return try_by_id(&a) || try_by_link(&a) || try_servers(&a);
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------------------------ */
+
+/* Where distributions put images and their debug files, and those who build kernels. */
+static bool try_release(struct attempt *a)
+{
+	static const struct {
+		const char *before, *behind;
+	} names[] = {{"/boot/vmlinux-", ""},
+		     {"/usr/lib/debug/boot/vmlinux-", ""},
+		     {"/usr/lib/debug/boot/vmlinux-", ".debug"},
+		     {"/usr/lib/debug/lib/modules/", "/vmlinux"},
+		     {"/usr/lib/debug/usr/lib/modules/", "/vmlinux"},
+		     {"/usr/lib/debug/lib/modules/", "/vmlinux.debug"},
+		     {"/lib/modules/", "/vmlinux"},
+		     {"/lib/modules/", "/build/vmlinux"}};
+	const struct module_places *places = a->search->places;
+	size_t i;
+
+	for (i = 0; places->release && i < sizeof(names) / sizeof(names[0]); i++)
+		if (try_at(a, "%s%s%s%s", or_empty(places->symfs), names[i].before, places->release, names[i].behind))
+			return true;
+	return false;
+}
+
+bool search_kernel(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *))
+{
+	struct attempt a = {.search = s, .elf = ret, .path = path, .wanted = wanted};
+	char why[128];
+
+	if (s->places->vmlinux) {
+		a.proof = s->id_size ? BY_ID : BY_RECORDED_ID;
+		if (try_at(&a, "%s", s->places->vmlinux))
+			return true;
+		snprintf(why, sizeof(why), "cannot be read: %s", strerror(-a.error));
+		if (a.fit == FIT_NO_FILE)
+			refuse(s, s->places->vmlinux, why);
+		else if (a.fit == FIT_NO_ELF)
+			refuse(s, s->places->vmlinux, a.error < 0 ? "is no ELF file" : "has no symbols");
+	}
+	if (!s->id_size)
+		return false;
+	return try_by_id(&a) || try_cache(&a, s->places->cache, "/vmlinux") || try_cache(&a, s->places->symfs, "/vmlinux") ||
+	       try_release(&a) || try_servers(&a);
+}
+
+/* How much of a name is in front of what says how the file is packed. */
+static int bare_length(const char *name)
+{
+	static const char *const endings[] = {".xz", ".zst", ".gz"};
+	size_t n = strlen(name), i;
+
+	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (n > strlen(endings[i]) && !strcmp(name + n - strlen(endings[i]), endings[i]))
+			return (int)(n - strlen(endings[i]));
+	return (int)n;
+}
+
+bool search_object(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *))
+{
+	struct attempt a = {.search = s, .elf = ret, .path = path, .wanted = wanted, .packed = true,
+			    .proof = s->recorded_id ? BY_ID : BY_RECORDED_ID};
+	const char *root = or_empty(s->places->symfs);
+	int bare = bare_length(s->name);
+
+	if (try_at(&a, "%s%s", root, s->name) || try_at(&a, "%s/usr/lib/debug%.*s", root, bare, s->name) ||
+	    try_at(&a, "%s/usr/lib/debug%.*s.debug", root, bare, s->name))
+		return true;
+	return try_by_id(&a) || try_cache(&a, s->places->symfs, "/elf") || try_servers(&a);
 }
 
 /* ---- files that debug information is spread over ------------------------------------------------------------ */

@@ -10,6 +10,8 @@ struct module_places {
 	const char *symfs;    /* a folder that stands for the root; or NULL */
 	const char *cache;    /* perf's cache of files by build-id; or NULL */
 	const char *proc;     /* where processes that still live show their roots; or NULL */
+	const char *vmlinux;  /* the kernel's image, as the user says; or NULL */
+	const char *release;  /* of the recorded kernel, which is in names of images; or NULL */
 	bool debuginfod;      /* debug files may be fetched */
 	const struct recorded_files *recorded; /* symbols that are in the recording */
 };
@@ -42,6 +44,19 @@ enum search_fit search_mapped(struct search *s, struct elf *ret, char *path, int
 /* search_debug() - a debug file of it that has what is @wanted: by build-id, then by its .gnu_debuglink
  * @path: SEARCH_PATH bytes. */
 bool search_debug(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *));
+
+/* search_kernel() - the image of a kernel, or its debug file, that has what is @wanted: the one that the user names, which is
+ * believed when no build-id is known; else by build-id, and then by its usual names
+ * @path: SEARCH_PATH bytes. */
+bool search_kernel(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *));
+
+/* search_object() - the file of a module of the kernel, which may be packed, or its debug file, that has what is @wanted
+ * @path: SEARCH_PATH bytes. */
+bool search_object(struct search *s, struct elf *ret, char *path, bool (*wanted)(const struct elf *));
+
+/* search_cached() - the path of a file of a build-id in a cache like perf's, whether it is there or not; false: there is none
+ * @path: SEARCH_PATH bytes. */
+bool search_cached(const uint8_t *id, uint8_t id_size, const char *cache, const char *file, char *path);
 
 /* search_list() - the ways to a process's list of functions, "/tmp/perf-PID.map": number 0, 1, ..., in @path of SEARCH_PATH bytes;
  * false: there is none of that number. */

@@ -239,21 +239,17 @@ static const struct mapping *find_in(const struct mappings *m, uint64_t ip)
 {
 	size_t at;
 
-	if (!m)
-		return NULL;
+	if (!m || !m->count || ip < m->items[0].start || ip >= m->items[m->count - 1].end)
+		return NULL; /* as most of what is no address */
 	at = first_behind(m, ip);
 	return at < m->count && m->items[at].start <= ip ? &m->items[at] : NULL;
 }
 
-const struct mapping *space_find(struct space_view *view, uint64_t ip)
+const struct mapping *space_search(struct space_view *view, uint64_t ip)
 {
 	const struct mappings *m = view->mappings;
-	const struct mapping *mapping;
+	const struct mapping *mapping = find_in(m, ip);
 
-	if (m && view->hint < m->count &&
-	    ip - m->items[view->hint].start < m->items[view->hint].end - m->items[view->hint].start)
-		return &m->items[view->hint];
-	mapping = find_in(m, ip);
 	if (mapping)
 		view->hint = (size_t)(mapping - m->items);
 	return mapping || !view->before ? mapping : find_in(view->before, ip);

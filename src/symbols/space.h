@@ -73,7 +73,18 @@ int space_fork(struct spaces *spaces, struct space_process *parent, struct space
 void space_exec(struct spaces *spaces, struct space_process *process);
 /* The new program runs. */
 void space_run(struct spaces *spaces, struct space_process *process);
-const struct mapping *space_find(struct space_view *view, uint64_t ip);
+/* What is mapped at @ip; NULL: nothing. search: where it is not the mapping that was found last. */
+const struct mapping *space_search(struct space_view *view, uint64_t ip);
+
+static inline const struct mapping *space_find(struct space_view *view, uint64_t ip)
+{
+	const struct mappings *m = view->mappings;
+
+	if (m && view->hint < m->count &&
+	    ip - m->items[view->hint].start < m->items[view->hint].end - m->items[view->hint].start)
+		return &m->items[view->hint];
+	return space_search(view, ip);
+}
 
 /* A view that stays as it is; by the thread that changes spaces, as the next one. */
 void space_keep(struct space_view *ret, const struct space_process *process);

@@ -3,6 +3,7 @@
  * From addresses to names: a place is located (locate.c), and what is there gets its frame (naming.c).
  */
 #include "dwarf_line.h"
+#include "known.h"
 #include "naming.h"
 #include "symbols_base.h"
 
@@ -29,7 +30,7 @@ static int add_fixed_modules(struct perfev_symbols *s)
 {
 	static const char *const names[MODULE_FIXED] = {
 		[MODULE_UNKNOWN] = "[unknown]",
-		[MODULE_KERNEL] = "[kernel.kallsyms]",
+		[MODULE_KERNEL] = SYMBOLS_KERNEL,
 		[MODULE_HYPERVISOR] = "[hypervisor]",
 		[MODULE_GUEST] = "[guest]",
 	};
@@ -68,11 +69,15 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->opts = full;
 	s->symfs = copy_text(full.symfs);
 	s->kallsyms_path = copy_text(full.kallsyms);
+	s->vmlinux = copy_text(full.vmlinux);
+	s->release = copy_text(full.release);
 	s->cache = copy_text(full.cache);
 	s->proc = copy_text(full.proc);
 	s->places.symfs = s->symfs;
 	s->places.cache = s->cache;
 	s->places.proc = s->proc;
+	s->places.vmlinux = s->vmlinux;
+	s->places.release = s->release;
 	s->places.debuginfod = full.debuginfod;
 	s->places.recorded = &s->recorded;
 	s->now = UINT64_MAX;
@@ -81,7 +86,7 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	pthread_mutex_init(&s->naming_lock, NULL);
 	s->locator = locator_new(s);
 	if (!s->locator || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
-	    (full.cache && !s->cache) || (full.proc && !s->proc) ||
+	    (full.vmlinux && !s->vmlinux) || (full.release && !s->release) || (full.cache && !s->cache) || (full.proc && !s->proc) ||
 	    add_fixed_modules(s) < 0) {
 		perfev_symbols_free(s);
 		return error_memory(err);
@@ -124,19 +129,14 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	}
 	free(symbols->symfs);
 	free(symbols->kallsyms_path);
+	free(symbols->vmlinux);
+	free(symbols->release);
 	free(symbols->cache);
 	free(symbols->proc);
 	free(symbols);
 }
 
 /* ---- finding --------------------------------------------------------------------------------------------------- */
-
-struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid)
-{
-	if (!s->last || s->last->pid != pid)
-		s->last = spaces_get(&s->spaces, pid);
-	return s->last;
-}
 
 /* Code that was compiled by the process. Return: 1, 0 it is none, -ENOMEM. */
 static int locate_jit(struct perfev_symbols *s, struct jit *jit, uint64_t ip, struct located *ret)
@@ -161,7 +161,7 @@ int symbols_locate(struct perfev_symbols *s, const struct perfev_place *place, b
 	int r;
 
 	if (place->cpumode != PERF_RECORD_MISC_USER)
-		return locate(s->locator, ret, NULL, place->ip, place->cpumode, LOCATE_PLAIN);
+		return locate(s->locator, ret, NULL, place->ip, place->cpumode, inlined ? LOCATE_INLINED : LOCATE_PLAIN);
 	process = symbols_process(s, place->pid);
 	if (!process)
 		return -ENOMEM;
@@ -181,8 +181,11 @@ static int find(struct perfev_symbols *s, const struct perfev_place *place, stru
 int perfev_symbols_find(struct perfev_symbols *symbols, const struct perfev_place *place,
 			struct perfev_frame *ret, size_t max, struct perfev_error *err)
 {
-	int r = max ? find(symbols, place, ret, max) : 0;
+	int r;
 
+	if (max == 1 && known_frame(symbols, place, ret))
+		return 1;
+	r = max ? find(symbols, place, ret, max) : 0;
 	return r < 0 ? error_memory(err) : r;
 }
 
@@ -249,23 +252,41 @@ static int find_source(struct perfev_symbols *s, struct module *module, uint64_t
 	return (int)n;
 }
 
+/* Where debug information may tell of a place, and its address there. Return: 1, 0 nowhere, -ENOMEM. */
+static int module_of(struct perfev_symbols *s, const struct perfev_place *place, struct module **module, uint64_t *address)
+{
+	struct space_process *process;
+	const struct mapping *mapping;
+	int r;
+
+	*address = place->ip;
+	*module = s->fixed[MODULE_KERNEL];
+	if (place->cpumode == PERF_RECORD_MISC_KERNEL) {
+		r = symbols_kernel(s, true);
+		return r < 0 ? r : 1;
+	}
+	process = place->cpumode == PERF_RECORD_MISC_USER ? symbols_process(s, place->pid) : NULL;
+	mapping = process ? space_find(&process->view, place->ip) : NULL;
+	if (!mapping)
+		return 0;
+	*module = mapping->module;
+	r = module_load(*module, &s->places, true);
+	*address = module_address(*module, locate_in_file(*module, mapping, place->ip));
+	return r < 0 ? r : 1;
+}
+
 int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_place *place, struct perfev_source *ret,
 			  size_t max, struct perfev_error *err)
 {
-	struct space_process *process = place->cpumode == PERF_RECORD_MISC_USER ? symbols_process(symbols, place->pid) : NULL;
-	const struct mapping *mapping = process && max ? space_find(&process->view, place->ip) : NULL;
 	struct module *module;
-	int r;
+	uint64_t address;
+	int r = max ? module_of(symbols, place, &module, &address) : 0;
 
-	if (!mapping)
-		return 0;
-	module = mapping->module;
-	r = module_load(module, &symbols->places, true);
-	if (r < 0)
-		return error_memory(err);
-	module_dwarf(module, &symbols->places);
+	if (r <= 0)
+		return r < 0 ? error_memory(err) : 0;
+	module_dwarf(module, &symbols->places, &address);
 	pthread_mutex_lock(&module->lock);
-	r = find_source(symbols, module, module_address(module, locate_in_file(module, mapping, place->ip)), ret, max);
+	r = find_source(symbols, module, address, ret, max);
 	pthread_mutex_unlock(&module->lock);
 	return r < 0 ? error_memory(err) : r;
 }

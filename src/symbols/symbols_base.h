@@ -23,6 +23,8 @@ enum {
 	MODULE_FIXED
 };
 
+#define SYMBOLS_KERNEL "[kernel.kallsyms]" /* as recordings call it */
+
 struct recorded_id {
 	uint8_t size, id[20];
 };
@@ -39,7 +41,7 @@ struct perfev_symbols {
 	/* what all threads look at */
 	struct perfev_symbols_opts opts;
 	struct module_places places;
-	char *symfs, *kallsyms_path, *cache, *proc;
+	char *symfs, *kallsyms_path, *vmlinux, *release, *cache, *proc;
 	struct module *fixed[MODULE_FIXED]; /* the first of the modules, which stay where they are */
 	struct locator *locator;	    /* of the caller's thread */
 	struct kallsyms kallsyms;
@@ -79,9 +81,21 @@ struct perfev_symbols {
 	size_t nameless_count, nameless_size;
 };
 
-/* symbols.c: the process of that number; NULL without memory. */
-struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid);
-/* A place, now. Return: 0, -ENOMEM. */
+/* The process of that number; NULL without memory. */
+static inline struct space_process *symbols_process(struct perfev_symbols *s, int32_t pid)
+{
+	if (!s->last || s->last->pid != pid)
+		s->last = spaces_get(&s->spaces, pid);
+	return s->last;
+}
+
+/* A process's bytes in their file. */
+static inline uint64_t locate_in_file(const struct module *module, const struct mapping *mapping, uint64_t ip)
+{
+	return module->no_file ? ip : ip - mapping->start + mapping->offset;
+}
+
+/* symbols.c: a place, now. Return: 0, -ENOMEM. */
 struct located;
 int symbols_locate(struct perfev_symbols *s, const struct perfev_place *place, bool inlined, struct located *ret);
 /* A name that a record has, once; NULL without memory. */
@@ -92,9 +106,13 @@ const char *symbols_name(struct perfev_symbols *s, const char *text);
 struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size);
 /* The same of a file in which the kernel found no build-id. */
 struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode);
+/* What the BUILD_ID section says of a file, when its mapping does not; NULL: nothing. */
+const struct recorded_id *symbols_recorded_id(struct perfev_symbols *s, const char *name);
+
+/* symbols_kernel.c */
 /* Says where a module of the kernel came from. */
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path);
-/* kallsyms, read when they are first asked. Return: 0; -ENOMEM; -EAGAIN: another thread is at it, and not to be waited for. */
+/* The kernel's names, read when they are first asked. Return: 0; -ENOMEM; -EAGAIN: another thread is at it, and not to be waited for. */
 int symbols_kernel(struct perfev_symbols *s, bool wait);
 
 #endif

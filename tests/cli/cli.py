@@ -13,7 +13,8 @@ import tempfile
 BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").resolve()
 PERFEV = str(BUILD / "perfev")
 BURN = str(BUILD / "tests" / "burn")
-ENV = dict(os.environ, LC_ALL="C")
+HOME = tempfile.TemporaryDirectory(prefix="perfev-home-")  # perf has its cache of files in it; the user's stays as it is
+ENV = dict(os.environ, LC_ALL="C", HOME=HOME.name)
 
 
 class Skip(Exception):

@@ -151,6 +151,21 @@ def test_coresight():
     expect(len(gaps) == 3 and len(done.out.splitlines()) == 3, done.out)
 
 
+def test_who_is_traced():
+    """The events are of one task: what else its CPU runs in between is not in the trace."""
+    data = os.environ.get("PERFEV_TEST_DATA")
+    if not data:
+        raise Skip("PERFEV_TEST_DATA is not set")
+    path = pathlib.Path(data) / "quipper/perf.data.intel_pt-4.14"
+    with Folder() as empty:
+        done = perfev("script", "-i", path, "--symfs", empty.path, "--itrace=be")
+    if "libipt is not installed" in done.err:
+        raise Skip("libipt is not installed (Debian: libipt2)")
+    expect_code(done, 0)
+    tasks = re.findall(r"^ instruction trace error .* (pid \d+ tid \d+) |^ +(\S+ +\d+) +\d", done.out, re.M)
+    expect({a or b for a, b in tasks} == {"pid 3174 tid 3174", "echo  3174"} and len(tasks) > 10, done.out)
+
+
 def test_json():
     with Folder() as folder:
         path, truth = made(folder)

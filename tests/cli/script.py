@@ -9,10 +9,8 @@ import re
 from cli import (BURN, ENV, PERFEV, Folder, Skip, as_nobody, expect, expect_code, expect_in, need_command, need_root,
                  perfev, run, stats)
 
-# Recordings of others whose text is not the same yet, and why.
-NOT_YET = {
-    "quipper/perf.data.intel_pt-4.14": "perf also decodes the trace",
-}
+# Recordings of others that have a trace, which perf follows without being asked.
+TRACED = ("quipper/perf.data.intel_pt-4.14",)
 
 # Recorded by perf here: options, command.
 RECORDINGS = (
@@ -150,7 +148,7 @@ def test_text_of_recordings_of_others():
     same = 0
     with Folder() as empty:
         for name, facts in truth.items():
-            if facts.get("perf_exit") is None or facts["perf_exit"]["S"] or name in NOT_YET:
+            if facts.get("perf_exit") is None or facts["perf_exit"]["S"] or name in TRACED:
                 continue
             done = perfev("script", "-i", folder / name, "--symfs", empty.path)
             digest = hashlib.sha256(done.raw).hexdigest()[:16]
@@ -158,6 +156,18 @@ def test_text_of_recordings_of_others():
                    f"{name}: {len(done.out.splitlines())} lines, perf {facts['script_lines']}: {done.out[:200]}")
             same += 1
     expect(same > 25, f"{same} recordings")
+
+
+def test_text_of_recordings_with_traces():
+    need_command("perf")
+    folder, _ = truths()
+    with Folder() as empty:
+        empty.path.chmod(0o755)
+        for name in TRACED:
+            words = ["script", "-i", folder / name, "--symfs", empty.path]
+            theirs = as_nobody("perf", *words, "--no-itrace", env=dict(ENV, HOME=str(empty.path)), cwd="/")
+            ours = perfev(*words)
+            expect(ours.raw == theirs.raw and ours.raw.count(b"\n") > 10, f"{name}: {ours.out[:200]} {theirs.out[:200]}")
 
 
 def test_branches_of_recordings_of_others():
@@ -264,3 +274,7 @@ def test_closed_pipe():
         full = run("sh", "-c", f"'{PERFEV}' script -i '{path}' >/dev/full")
         expect_code(full, 1)
         expect_in("cannot write the result", full.err)
+        for form in ([], ["--json"]):
+            full = perfev("script", "-i", path, "-o", "/dev/full", *form)
+            expect_code(full, 1)
+            expect_in("cannot write /dev/full: No space left on device", full.err)

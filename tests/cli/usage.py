@@ -60,10 +60,11 @@ def test_numbers_out_of_range():
         expect_code(perfev(*words, "--", "true"), 2)
     for words in (["--pid", "x"], ["--pid", "1,"], ["--tid", ""], ["--limit", "0"]):
         expect_code(perfev("report", *words), 2)
-    for words in (["--symfs", "/nonexistent"], ["--kallsyms", "/nonexistent"]):
-        done = perfev("report", *words)
-        expect_code(done, 1)
-        expect_in("/nonexistent", done.err)
+    for command in ("report", "script"):
+        for option in ("--symfs", "--kallsyms", "--vmlinux"):
+            done = perfev(command, option, "/nonexistent")
+            expect_code(done, 1)
+            expect_in(f"cannot use {option} /nonexistent", done.err)
 
 
 def test_not_built_yet():

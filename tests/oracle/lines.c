@@ -40,14 +40,14 @@ int main(int argc, char **argv)
 	struct module_places places = {.symfs = argc > 2 ? argv[2] : NULL};
 	struct module *module = calloc(1, sizeof(*module));
 	struct dwarf *dwarf;
-	uint64_t address;
+	uint64_t address = 0;
 
 	if (!module || argc < 2)
 		return 2;
 	module->name = strdup(argv[1]);
 	if (module_load(module, &places, true) < 0)
 		return 2;
-	dwarf = module_dwarf(module, &places);
+	dwarf = module_dwarf(module, &places, &address);
 	if (!dwarf) {
 		fprintf(stderr, "no debug information: %s\n", module->why);
 		return 1;

@@ -193,12 +193,16 @@ static inline void feed_kernel_map(uint64_t start, uint64_t reference, const cha
 static inline struct perfev_frame find(int32_t pid, uint64_t ip, uint32_t mode)
 {
 	struct perfev_place place = {ip, pid, mode};
-	struct perfev_frame frame, again;
+	struct perfev_frame frame, again, all[2];
+	int count;
 
 	memset(&frame, 0xa5, sizeof(frame));
 	assert_int_equal(perfev_symbols_find(symbols, &place, &frame, 1, &err), 1);
 	assert_int_equal(perfev_symbols_find(symbols, &place, &again, 1, &err), 1);
-	assert_memory_equal(&frame, &again, sizeof(frame)); /* from the cache, the second time */
+	assert_memory_equal(&frame, &again, sizeof(frame)); /* by the short way, the second time */
+	count = perfev_symbols_find(symbols, &place, all, 2, &err);
+	assert_in_range(count, 1, 2);
+	assert_memory_equal(&frame, &all[count - 1], sizeof(frame)); /* and by the long one */
 	assert_int_equal(!frame.symbol, !!(frame.flags & PERFEV_FRAME_UNRESOLVED));
 	return frame;
 }
@@ -245,6 +249,32 @@ static inline void expect_functions(int32_t pid, const char *program)
 	expect(pid, address_of("lib_hidden"), "lib_hidden", "libhelper.so");
 	expect(pid, address_of("lib_report") + 1, "lib_report", "libhelper.so");
 	assert_int_equal(find(pid, address_of("work_one") + 3, USER).offset, 3);
+}
+
+/* Anew, with such symbols of a kernel, and other options. */
+static inline void with_kallsyms_and(const char *text, struct perfev_symbols_opts opts)
+{
+	char path[] = "/tmp/perfev-test-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	perfev_symbols_free(symbols);
+	opts.size = sizeof(opts);
+	opts.kallsyms = path;
+	opts.foreign = 1;
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	find(0, 1, KERNEL); /* reads it */
+	unlink(path);
+}
+
+static inline void with_kallsyms(const char *text)
+{
+	struct perfev_symbols_opts opts;
+
+	memset(&opts, 0, sizeof(opts));
+	with_kallsyms_and(text, opts);
 }
 
 static inline int setup(void **state)

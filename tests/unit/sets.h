@@ -43,4 +43,16 @@ static int open_set(struct perfev_set **ret, const char *text, struct perfev_tar
 	return r;
 }
 
+/* How many rows are open. */
+static inline size_t open_rows(const struct perfev_set *set)
+{
+	struct perfev_set_row row;
+	size_t i, n = 0;
+
+	for (i = 0; perfev_set_row_at(set, i, &row); i++)
+		n += row.fd >= 0;
+	assert_int_equal(i, perfev_set_row_count(set));
+	return n;
+}
+
 #endif

@@ -247,6 +247,14 @@ static void tell_time(uint64_t time, bool monotonic)
 	bytes.size = 0;
 }
 
+static void map_only_dump(int32_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "%s/jit-7.dump", folder);
+	feed_mmap2(pid, 0x1000, 0x2000, 0, path, NULL);
+}
+
 static void map_dump(int32_t pid)
 {
 	char path[64];
@@ -254,12 +262,13 @@ static void map_dump(int32_t pid)
 	snprintf(path, sizeof(path), "%s/jit-7.dump", folder);
 	write_dump(path);
 	feed_mmap2(pid, 0x5000, 0xa000, 0, "//anon", NULL);
-	feed_mmap2(pid, 0x1000, 0x2000, 0, path, NULL);
+	map_only_dump(pid);
 }
 
 static void test_dump_in_time(void **state)
 {
 	(void)state;
+	expect_nameless(7, 0x5010, "[unknown]");
 	map_dump(7);
 	tell_time(99, true);
 	expect_nameless(7, 0x5010, "/tmp/perf-7.map");
@@ -272,6 +281,9 @@ static void test_dump_in_time(void **state)
 	assert_int_equal(find(7, 0x5090, USER).offset, 0x10);
 	feed_fork(8, 8, 7, 0);
 	expect(8, 0x5080, "over it", "jit-7.dump");
+	expect_nameless(9, 0x5080, "[unknown]");
+	map_only_dump(9);
+	expect(9, 0x5080, "over it", "jit-7.dump");
 	tell_time(300, true);
 	expect(7, 0x9000, "over it", "jit-7.dump");
 	expect_nameless(7, 0x5080, "/tmp/perf-7.map");

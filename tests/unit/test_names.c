@@ -6,25 +6,6 @@
 
 /* ---- the kernel ------------------------------------------------------------------------------------------------------------ */
 
-static void with_kallsyms(const char *text)
-{
-	char path[] = "/tmp/perfev-test-XXXXXX";
-	struct perfev_symbols_opts opts;
-	int fd = mkstemp(path);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
-	close(fd);
-	perfev_symbols_free(symbols);
-	memset(&opts, 0, sizeof(opts));
-	opts.size = sizeof(opts);
-	opts.kallsyms = path;
-	opts.foreign = 1;
-	assert_works(perfev_symbols_new(&symbols, &opts, &err));
-	find(0, 1, KERNEL); /* reads it */
-	unlink(path);
-}
-
 static void expect_kernel(uint64_t ip, const char *name, const char *module)
 {
 	struct perfev_frame frame = find(0, ip, KERNEL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command's own numbers are those of printf(), whatever the number and the width. */
+/* The command's own numbers are those of printf(), whatever the number and the width; and text goes to the file as it is. */
 #include "test.h"
 
 #include "../../cli/pen.h"
@@ -39,6 +39,10 @@ static void check(uint64_t number)
 		snprintf(wanted, sizeof(wanted), "%0*" PRIu64, widths[i] ? widths[i] : 1, number);
 		expect("put_zeros", got, put_zeros(got, number, widths[i]), wanted);
 	}
+	snprintf(wanted, sizeof(wanted), "%16" PRIx64, number);
+	expect("put_hex_column", got, put_hex_column(got, number), wanted);
+	snprintf(wanted, sizeof(wanted), "%06" PRIu64, number % 1000000);
+	expect("put_six_digits", got, put_six_digits(got, (uint32_t)(number % 1000000)), wanted);
 	snprintf(wanted, sizeof(wanted), "%016" PRIx64, number);
 	expect("put_hex_zeros", got, put_hex_zeros(got, number, 16), wanted);
 	snprintf(wanted, sizeof(wanted), "%04" PRIx64, number & 0xffff);
@@ -73,11 +77,48 @@ static void test_any(void **state)
 		check(some_number());
 }
 
+/* Pieces of any size come out as they were put in, and the room that was asked for is there. */
+static void test_file(void **state)
+{
+	static char wanted[3 << 20], got[3 << 20];
+	static struct pen pen;
+	size_t size = 0, i;
+	char *at;
+
+	(void)state;
+	for (i = 0; i < sizeof(wanted); i++)
+		wanted[i] = (char)some_number();
+	pen.out = tmpfile();
+	assert_non_null(pen.out);
+	while (size < sizeof(wanted) - 2 * PEN_BYTES) {
+		size_t n = some_number() % (some_number() % 8 ? 300 : PEN_BYTES + 1);
+
+		if (some_number() % 2) {
+			pen_bytes(&pen, wanted + size, n);
+		} else {
+			at = pen_room(&pen, n);
+			assert_true(at >= pen.text && at + n <= pen.text + sizeof(pen.text));
+			memcpy(at, wanted + size, n);
+			pen_end(&pen, at + n);
+		}
+		size += n;
+		if (some_number() % 100 == 0)
+			pen_flush(&pen);
+	}
+	pen_flush(&pen);
+	assert_false(pen.failed);
+	rewind(pen.out);
+	assert_int_equal(fread(got, 1, sizeof(got), pen.out), size);
+	assert_memory_equal(got, wanted, size);
+	fclose(pen.out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_borders),
 		cmocka_unit_test(test_any),
+		cmocka_unit_test(test_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,8 +146,8 @@ static void expect_why(const char *part)
 /* What is inlined somewhere in hidden(); "": nothing is known, or nothing has a name. */
 static const char *inlined(void)
 {
-	struct dwarf *dwarf = module_dwarf(module, &places);
-	uint64_t end, at = address_of("hidden", &end);
+	uint64_t end, at = address_of("hidden", &end), there = at;
+	struct dwarf *dwarf = module_dwarf(module, &places, &there);
 
 	for (; dwarf && at < end; at++) {
 		struct dwarf_unit *unit = dwarf_unit_at(dwarf, at);
@@ -165,7 +165,7 @@ static const char *inlined(void)
 static uint32_t line_of(const char *function)
 {
 	uint64_t end, at = address_of(function, &end);
-	struct dwarf *dwarf = module_dwarf(module, &places);
+	struct dwarf *dwarf = module_dwarf(module, &places, &at);
 	struct dwarf_unit *unit = dwarf ? dwarf_unit_at(dwarf, at) : NULL;
 	const struct dwarf_row *row = unit ? dwarf_row_at(dwarf, unit, at) : NULL;
 
@@ -458,6 +458,7 @@ static void damage(const char *name)
 /* Each section is expanded when it is asked for: lines and texts are packed until then, and harm nothing when damaged. */
 static void test_packed(void **state)
 {
+	uint64_t address = 0;
 	static const char *const kinds[] = {"zlib", "zlib-gnu", "zstd"};
 	size_t i, done = 0;
 
@@ -473,7 +474,7 @@ static void test_packed(void **state)
 			   "objcopy --compress-debug-sections=%s p", kinds[i]))
 			continue;
 		load();
-		assert_non_null(module_dwarf(module, &places));
+		assert_non_null(module_dwarf(module, &places, &address));
 		assert_true(is_packed(DWARF_LINE) && is_packed(DWARF_STR));
 		assert_string_equal(inlined(), "inner");
 		assert_true(is_packed(DWARF_LINE) && !is_packed(DWARF_STR));

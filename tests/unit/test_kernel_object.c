@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Names of a module of the kernel out of its file, when it was unloaded before the recording was read: a file that is not linked,
+ * as the kernel lays it out. And which file that is, as depmod wrote it down. */
+#include "feeding.h"
+
+#include "capture/module_paths.h"
+#include "symbols/kernel_object.h"
+#include "symbols/elf_symbols.h"
+
+#include <stdarg.h>
+
+#define START UINT64_C(0xffffffffc0310000)
+
+static char root[64], old[4096];
+static char path[] = "/lib/modules/6.9-test/kernel/drivers/test-dev.ko";
+
+static const char source[] =
+	"__asm__(\".section .text\\n.type first, @function\\nfirst:\\n.skip 21\\n.size first, 21\\n.type second, @function\\n\"\n"
+	"	\"second:\\n.skip 11\\n.size second, 11\\n\"\n"
+	"	\".section .init.text, \\\"ax\\\", @progbits\\n.type at_start, @function\\nat_start:\\n.skip 64\\n.size at_start, 64\\n\"\n"
+	"	\".section .rodata\\n.type data, @object\\ndata:\\n.skip 64\\n.size data, 64\\n\"\n"
+	"	\".section .text.unlikely, \\\"ax\\\", @progbits\\n.balign 64\\n.type cold, @function\\ncold:\\n.skip 5\\n.size cold, 5\\n\"\n"
+	"	\".section .exit.text, \\\"ax\\\", @progbits\\n.balign 16\\n.type at_end, @function\\nat_end:\\n.skip 9\\n.size at_end, 9\\n\"\n"
+	"	\".section .text.ftrace_trampoline, \\\"ax\\\", @progbits\\n.skip 1\\n\"\n"
+	"	\".section .text.behind, \\\"ax\\\", @progbits\\n.type behind, @function\\nbehind:\\n.skip 9\\n.size behind, 9\\n\");\n";
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 1, 2)))
+#endif
+static void shell(const char *format, ...)
+{
+	char line[4096], full[4200];
+	va_list args;
+
+	va_start(args, format);
+	assert_in_range(vsnprintf(line, sizeof(line), format, args), 1, sizeof(line) - 1);
+	va_end(args);
+	snprintf(full, sizeof(full), "exec 2>/dev/null; %s", line);
+	if (system(full))
+		skip();
+}
+
+static int set_up(void **state)
+{
+	FILE *file;
+
+	(void)state;
+	strcpy(root, "/tmp/perfev-test-XXXXXX");
+	if (!mkdtemp(root) || !getcwd(old, sizeof(old)) || chdir(root))
+		return -1;
+	file = fopen("m.c", "w");
+	if (!file)
+		return -1;
+	fputs(source, file);
+	return fclose(file);
+}
+
+static int tear_down(void **state)
+{
+	char line[128];
+
+	(void)state;
+	perfev_symbols_free(symbols);
+	symbols = NULL;
+	bytes.size = 0;
+	snprintf(line, sizeof(line), "rm -rf '%s'", root);
+	return chdir(old) || system(line) ? -1 : 0;
+}
+
+/* The module in the folder; a build-id of twenty equal digits. */
+static void make_module(const char *digit)
+{
+	shell("printf '.section .note.gnu.build-id, \"a\", @note\\n.balign 4\\n.long 4, 20, 3\\n.ascii \"GNU\\\\0\"\\n.fill 20, 1, %s\\n'"
+	      " > id.s && gcc -c m.c -o m.o && gcc -c id.s -o id.o && ld -r m.o id.o -o m.ko && mkdir -p .%.*s && cp m.ko .%s",
+	      digit, (int)(strrchr(path, '/') - path), path, path);
+}
+
+/* A recording of another machine: its kernel has other modules by now. */
+static void open_symbols(const uint8_t *id)
+{
+	static const char kallsyms[] = "ffffffff81000000 T _text\nffffffff81001000 T one\n"
+				       "ffffffffc0310000 t other_function\t[other]\nffffffffc0320000 t last\t[other]\n";
+	struct perfev_build_id entry = {.misc = PERF_RECORD_MISC_KERNEL, .pid = -1, .size = 20, .filename = path};
+	struct perfev_symbols_opts opts = {.size = sizeof(opts), .foreign = 1, .symfs = root, .kallsyms = "kallsyms"};
+	FILE *file = fopen("kallsyms", "w");
+
+	assert_non_null(file);
+	fputs(kallsyms, file);
+	fclose(file);
+	perfev_symbols_free(symbols);
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	if (id) {
+		memcpy(entry.id, id, 20);
+		assert_works(perfev_symbols_build_id(symbols, &entry, &err));
+	}
+	feed_kernel_map(0xffffffff81000000, 0xffffffff81000000, "[kernel.kallsyms]_text");
+	feed_kernel_map(START, 0, path);
+}
+
+static void expect_at(uint64_t offset, const char *name)
+{
+	struct perfev_frame frame = find(0, START + offset, KERNEL);
+
+	if (name)
+		assert_string_equal(frame.symbol ? frame.symbol : "(none)", name);
+	else
+		assert_null(frame.symbol);
+	assert_true(frame.flags & PERFEV_FRAME_KERNEL);
+	assert_string_equal(frame.module, "[test_dev]");
+}
+
+static void expect_names(void)
+{
+	expect_at(0, "first");
+	expect_at(20, "first");
+	expect_at(21, "second");
+	expect_at(31, "second");
+	expect_at(64, "cold");
+	expect_at(68, "cold");
+	expect_at(80, "at_end");
+	expect_at(88, "at_end");
+	expect_at(120, NULL); /* behind what the kernel makes larger nothing is known */
+	assert_string_equal(find(0, 0xffffffff81001004, KERNEL).symbol, "one");
+}
+
+static void test_layout(void **state)
+{
+	(void)state;
+	make_module("0x11");
+	open_symbols(NULL);
+	expect_names();
+}
+
+static void test_build_ids(void **state)
+{
+	uint8_t id[20];
+	struct perfev_module_info info;
+
+	(void)state;
+	memset(id, 0x22, sizeof(id));
+	make_module("0x22");
+	open_symbols(id);
+	expect_names();
+	make_module("0x33");
+	open_symbols(id);
+	expect_at(0, NULL);
+	assert_true(perfev_symbols_module(symbols, find(0, START, KERNEL).module_id, &info));
+	assert_non_null(strstr(info.why, "/test-dev.ko has another build-id"));
+	shell("mkdir -p usr/lib/debug/lib/modules/6.9-test/kernel/drivers");
+	make_module("0x22");
+	shell("mv .%s usr/lib/debug%s", path, path);
+	open_symbols(id);
+	expect_names();
+	shell("mv usr/lib/debug%s usr/lib/debug%s.debug", path, path);
+	open_symbols(id);
+	expect_names();
+	shell("rm -r lib usr; mkdir -p usr/lib/debug/.build-id/22 && cp m.ko usr/lib/debug/.build-id/22/22222222222222222222222222222222222222.debug");
+	open_symbols(id);
+	expect_names();
+}
+
+static void test_packed(void **state)
+{
+	(void)state;
+	make_module("0x44");
+	shell("xz -c --check=crc32 m.ko > .%s", path);
+	open_symbols(NULL);
+	expect_names();
+	shell("zstd -q -f m.ko -o .%s", path);
+	open_symbols(NULL);
+	expect_names();
+	shell("head -c 100 .%s > cut && mv cut .%s", path, path);
+	open_symbols(NULL);
+	expect_at(0, NULL);
+}
+
+/* What is no module: a program, and nothing. */
+static void test_other_files(void **state)
+{
+	(void)state;
+	make_module("0x55");
+	shell("cp /bin/sh .%s", path);
+	open_symbols(NULL);
+	expect_at(0, NULL);
+	shell("rm .%s", path);
+	open_symbols(NULL);
+	expect_at(0, NULL);
+}
+
+static void test_paths(void **state)
+{
+	struct module_paths paths;
+	char found[128], small[10];
+	FILE *file = fopen("modules.dep", "w");
+
+	(void)state;
+	assert_non_null(file);
+	fputs("kernel/fs/jbd2/jbd2.ko.xz: kernel/lib/crc16.ko.xz\nupdates/dkms/snd-hda-intel.ko:\nno colon\nbare.ko:\n", file);
+	fclose(file);
+	assert_int_equal(module_paths_read(&paths, root), 0);
+	assert_int_equal(paths.count, 3);
+	assert_true(module_paths_find(&paths, "jbd2", found, sizeof(found)));
+	assert_string_equal(found + strlen(root), "/kernel/fs/jbd2/jbd2.ko.xz");
+	assert_true(module_paths_find(&paths, "snd_hda_intel", found, sizeof(found)));
+	assert_string_equal(found + strlen(root), "/updates/dkms/snd-hda-intel.ko");
+	assert_true(module_paths_find(&paths, "bare", found, sizeof(found)));
+	assert_false(module_paths_find(&paths, "jbd", found, sizeof(found)));
+	assert_false(module_paths_find(&paths, "jbd22", found, sizeof(found)));
+	assert_false(module_paths_find(&paths, "jbd2", small, sizeof(small)));
+	module_paths_free(&paths);
+	assert_int_equal(module_paths_read(&paths, "/nonexistent"), -ENOENT);
+	assert_false(module_paths_find(&paths, "jbd2", found, sizeof(found)));
+}
+
+static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_layout, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_build_ids, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_packed, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_other_files, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
+};
+
+int main(void)
+{
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
