@@ -12,11 +12,19 @@
 #include <string.h>
 
 #define DEPTH_MAX 65536
+#define PENDING	  64
+#define COMMS	  64
 
 /* What a frame of the symbols is in the profile. */
 struct known {
 	uint32_t number; /* of the profile + 1; 0: not met yet */
 	uint32_t module; /* + 1, of a place without a name; 0: it has one */
+};
+
+/* A thread's name as a frame of the profile. */
+struct comm {
+	const char *name;
+	uint32_t frame;
 };
 
 /* Two threads may be in it: one that reads, and one that takes stacks. */
@@ -33,10 +41,11 @@ struct load {
 	size_t known_count;
 	uint64_t *missing; /* by module: samples without a name */
 	size_t missing_count;
-	uint32_t *stack;
-	size_t room;
-	const char *comm; /* the last one, and its frame */
-	uint32_t comm_frame;
+	struct perfev_profile_stack pending[PENDING]; /* for the profile, which takes many faster than one by one */
+	size_t pending_count;
+	uint32_t *keys; /* their frames */
+	size_t key_count, key_room;
+	struct comm comms[COMMS]; /* met last */
 	uint64_t samples, first_time, last_time;
 };
 
@@ -107,47 +116,81 @@ static int note_missing(struct load *l, uint32_t module)
 	return 0;
 }
 
-/* The frames of a stack, as the profile numbers them. */
-static int number_frames(struct load *l, const struct perfev_stack *stack, size_t *count, struct perfev_error *err)
+/* The frames of a stack get the profile's numbers. */
+static int number_frames(struct load *l, uint32_t *keys, size_t count, struct perfev_error *err)
+{
+	uint32_t first = count ? keys[0] : 0, key;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		key = keys[i];
+		if ((key >= l->known_count || !l->known[key].number) && meet_frame(l, key, err) < 0)
+			return -ENOMEM;
+		keys[i] = l->known[key].number - 1;
+	}
+	return count && l->known[first].module ? note_missing(l, l->known[first].module - 1) : 0;
+}
+
+/* The profile gets what waits for it: of many stacks the memory that each needs is looked at together. */
+static int add_pending(struct load *l, struct perfev_error *err)
+{
+	size_t count = l->pending_count, at = 0, i;
+
+	l->pending_count = l->key_count = 0;
+	for (i = 0; i < count; i++) {
+		l->pending[i].frames = l->keys + at;
+		if (number_frames(l, l->keys + at, l->pending[i].count, err) < 0)
+			return -ENOMEM;
+		at += l->pending[i].count;
+	}
+	return perfev_profile_add_all(l->profile, l->pending, count, err);
+}
+
+static int grow_keys(struct load *l, size_t more)
+{
+	size_t room = (l->key_count + more) * 2 + 1024;
+	uint32_t *keys = realloc(l->keys, room * sizeof(*keys));
+
+	if (!keys)
+		return -ENOMEM;
+	l->keys = keys;
+	l->key_room = room;
+	return 0;
+}
+
+static int keep_keys(struct load *l, const struct perfev_stack *stack, size_t *count)
 {
 	size_t n = stack->count < DEPTH_MAX ? stack->count : DEPTH_MAX, i;
 
-	if (n > l->room) {
-		uint32_t *more = realloc(l->stack, (n + 256) * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		l->stack = more;
-		l->room = n + 256;
-	}
-	for (i = 0; i < n; i++) {
-		uint32_t key = stack->keys[i];
-
-		if ((key >= l->known_count || !l->known[key].number) && meet_frame(l, key, err) < 0)
-			return -ENOMEM;
-		l->stack[i] = l->known[key].number - 1;
-	}
-	if (n && l->known[stack->keys[0]].module && note_missing(l, l->known[stack->keys[0]].module - 1) < 0)
+	if (l->key_room - l->key_count < n && grow_keys(l, n) < 0)
 		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		l->keys[l->key_count++] = stack->keys[i];
 	*count = n;
 	return 0;
 }
 
 /* ---- samples ------------------------------------------------------------------------------------------------ */
 
+/* Frames have the numbers that they would have if no stack had waited. */
+static int new_comm(struct load *l, const char *comm, struct comm *to, struct perfev_error *err)
+{
+	struct perfev_profile_frame frame = {comm, "", 0, PERFEV_KIND_COMM, 0};
+	int r = add_pending(l, err);
+
+	if (r == 0)
+		r = perfev_profile_intern(l->profile, &to->frame, &frame, err);
+	to->name = r == 0 ? comm : NULL;
+	return r;
+}
+
+/* The same name has the same address. */
 static int comm_frame(struct load *l, const char *comm, uint32_t *ret, struct perfev_error *err)
 {
-	struct perfev_profile_frame frame = {NULL, "", 0, PERFEV_KIND_COMM, 0};
-	int r;
+	struct comm *known = &l->comms[(uintptr_t)comm / 8 % COMMS];
+	int r = known->name == comm ? 0 : new_comm(l, comm, known, err);
 
-	if (comm == l->comm) {
-		*ret = l->comm_frame;
-		return 0;
-	}
-	frame.symbol = comm;
-	r = perfev_profile_intern(l->profile, ret, &frame, err);
-	l->comm = comm;
-	l->comm_frame = *ret;
+	*ret = known->frame;
 	return r;
 }
 
@@ -173,25 +216,27 @@ static int take_stack(void *load, const struct perfev_stack *from, struct perfev
 	struct load *l = load;
 	const struct perfev_sample *sample = from->sample;
 	const struct perf_event_attr *attr = perfev_layout_attr(from->layout);
-	struct perfev_profile_stack stack = {NULL, 0, 1, (uint32_t)from->cookie, UINT32_MAX};
+	struct perfev_profile_stack *stack;
+	uint32_t comm = UINT32_MAX;
 	int r = 0;
 
 	if (!passes_text(&l->filter->comms, from->comm))
 		return 0;
 	if (sample->present & PERF_SAMPLE_TID)
-		r = comm_frame(l, from->comm, &stack.comm, err);
+		r = comm_frame(l, from->comm, &comm, err);
+	stack = &l->pending[l->pending_count];
+	*stack = (struct perfev_profile_stack){NULL, 0, 1, (uint32_t)from->cookie, comm};
 	if (r == 0)
-		r = number_frames(l, from, &stack.count, err);
+		r = keep_keys(l, from, &stack->count);
 	if (r < 0)
 		return r;
-	stack.frames = l->stack;
 	if (sample->present & PERF_SAMPLE_PERIOD)
-		stack.weight = sample->period;
+		stack->weight = sample->period;
 	else if (!attr->freq && attr->sample_period)
-		stack.weight = attr->sample_period;
+		stack->weight = attr->sample_period;
 	note_time(l, sample);
 	l->samples++;
-	return perfev_profile_add(l->profile, &stack, err);
+	return ++l->pending_count == PENDING ? add_pending(l, err) : 0;
 }
 
 /* Called when the first sample comes: in a stream events, and what they are called, come with the first
@@ -202,6 +247,9 @@ static int add_events(struct load *l, size_t count, struct perfev_error *err)
 
 	if (l->out->replay.stacks && (r = perfev_stacks_wait(l->out->replay.stacks, err)) < 0)
 		return r; /* the profile is used by whoever takes stacks */
+	r = add_pending(l, err);
+	if (r < 0)
+		return r;
 	events = realloc(l->events, count * sizeof(*events));
 	if (!events)
 		return -ENOMEM;
@@ -290,6 +338,8 @@ static int load_all(struct load *l, struct perfev_error *err)
 	if (r == 0)
 		r = add_events(l, perfev_reader_event_count(replay->reader), err);
 	if (r == 0)
+		r = add_pending(l, err);
+	if (r == 0)
 		r = list_missing(l);
 	l->out->samples = l->samples;
 	l->out->all_samples = l->all_samples;
@@ -325,7 +375,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts_)
 	}
 	free(l.known);
 	free(l.missing);
-	free(l.stack);
+	free(l.keys);
 	free(l.events);
 	if (r < 0)
 		loaded_free(ret);

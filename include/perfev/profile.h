@@ -61,6 +61,14 @@ PERFEV_API int perfev_profile_add(struct perfev_profile *profile,
 				  const struct perfev_profile_stack *stack,
 				  struct perfev_error *err);
 
+/*
+ * perfev_profile_add_all() - add samples, in this order: the same as one by one, with less waiting for memory
+ * Return: 0; -EINVAL as above, and none is added; -ENOMEM.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_profile_add_all(struct perfev_profile *profile, const struct perfev_profile_stack *stacks, size_t count,
+				      struct perfev_error *err);
+
 /* Sums of one event. */
 struct perfev_profile_event_info {
 	const char *name;

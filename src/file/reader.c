@@ -8,6 +8,7 @@
  */
 #include "reader_base.h"
 
+#include "base/fetch.h"
 #include "base/error.h"
 #include "base/load.h"
 #include "base/opts.h"
@@ -232,15 +233,11 @@ static void correct_size(struct perfev_reader *reader, struct perfev_record *ret
  * asked for now. */
 static inline void fetch_ahead(const unsigned char *data)
 {
-#ifdef __GNUC__
 	uintptr_t at = (uintptr_t)data + AHEAD; /* maybe behind the end, which does not matter */
 
-	__builtin_prefetch((const void *)at);
-	__builtin_prefetch((const void *)(at + 64));
-	__builtin_prefetch((const void *)(at + 128));
-#else
-	(void)data;
-#endif
+	fetch((const void *)at);
+	fetch((const void *)(at + 64));
+	fetch((const void *)(at + 128));
 }
 
 /* The header at the position. Return: 1; 0 the end, or damage. */

@@ -2,10 +2,9 @@
 /*
  * Profiles: samples -> call trees and sums of functions.
  *
- * A tree node is found by (parent, frame) in one hash table for all events; children always have higher
- * numbers than their parents, so sums over subtrees are one pass backwards. Sums of functions are kept
- * beside the trees as samples come, because nameless places are one node in a tree but rows of their own
- * in the table, and because recursion must count a sample once.
+ * Children always have higher numbers than their parents, so sums over subtrees are one pass backwards. Sums of
+ * functions are kept beside the trees as samples come (profile_add.c), because nameless places are one node in a tree but
+ * rows of their own in the table, and because recursion must count a sample once.
  */
 #include "profile.h"
 
@@ -13,7 +12,6 @@
 #include "base/digits.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/noinline.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -77,44 +75,7 @@ static int grow_frames(struct perfev_profile *p)
 	return 0;
 }
 
-static int grow_nodes(struct perfev_profile *p)
-{
-	size_t count = p->node_slot_count ? p->node_slot_count * 2 : 1024, i, at;
-	struct node_slot *slots = calloc(count, sizeof(*slots));
-
-	if (!slots)
-		return -ENOMEM;
-	for (i = 0; i < p->node_slot_count; i++) {
-		const struct node_slot *slot = &p->node_slots[i];
-
-		if (!slot->node)
-			continue;
-		at = (size_t)hash_pair(slot->parent, slot->frame) & (count - 1);
-		while (slots[at].node)
-			at = (at + 1) & (count - 1);
-		slots[at] = *slot;
-	}
-	free(p->node_slots);
-	p->node_slots = slots;
-	p->node_slot_count = count;
-	return 0;
-}
-
 /* ---- events and frames ------------------------------------------------------------------------------------ */
-
-static int add_node(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event)
-{
-	struct node *nodes = array_grow(p->nodes, &p->node_room, p->node_count, sizeof(*nodes));
-
-	if (!nodes || p->node_count >= UINT32_MAX - 1)
-		return -ENOMEM;
-	p->nodes = nodes;
-	memset(&nodes[p->node_count], 0, sizeof(*nodes));
-	nodes[p->node_count].parent = parent;
-	nodes[p->node_count].frame = frame;
-	nodes[p->node_count++].event = event;
-	return 0;
-}
 
 int perfev_profile_event(struct perfev_profile *profile, const char *name, struct perfev_error *err)
 {
@@ -130,7 +91,7 @@ int perfev_profile_event(struct perfev_profile *profile, const char *name, struc
 	event->name = intern(&profile->names, name);
 	event->root = (uint32_t)profile->node_count;
 	if (!event->name ||
-	    add_node(profile, event->root, NO_FRAME, (uint32_t)profile->event_count) < 0)
+	    profile_add_node(profile, event->root, NO_FRAME, (uint32_t)profile->event_count) < 0)
 		return error_memory(err);
 	return (int)profile->event_count++;
 }
@@ -216,124 +177,6 @@ int perfev_profile_intern(struct perfev_profile *profile, uint32_t *ret,
 	if (find_frame(profile, &wanted, ret) < 0)
 		return error_memory(err);
 	profile->trees[*ret] = tree;
-	return 0;
-}
-
-/* ---- samples ----------------------------------------------------------------------------------------------- */
-
-/* Where it is in the table, or the free slot where it would be; there always is one. */
-static inline struct node_slot *find_slot(const struct perfev_profile *p, uint32_t parent, uint32_t frame)
-{
-	struct node_slot *slots = p->node_slots;
-	size_t mask = p->node_slot_count - 1, at = (size_t)hash_pair(parent, frame) & mask;
-
-	while (slots[at].node && (slots[at].parent != parent || slots[at].frame != frame))
-		at = (at + 1) & mask;
-	return &slots[at];
-}
-
-NOINLINE static int new_child(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event, uint32_t *ret)
-{
-	struct node_slot *slot;
-
-	if (p->node_count * 2 >= p->node_slot_count && grow_nodes(p) < 0)
-		return -ENOMEM;
-	slot = find_slot(p, parent, frame);
-	*ret = (uint32_t)p->node_count;
-	if (add_node(p, parent, frame, event) < 0)
-		return -ENOMEM;
-	slot->parent = parent;
-	slot->frame = frame;
-	slot->node = *ret + 1;
-	return 0;
-}
-
-/* Mostly there is one. */
-static inline int child_of(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event, uint32_t *ret)
-{
-	const struct node_slot *slot = p->node_slots ? find_slot(p, parent, frame) : NULL;
-
-	if (!slot || !slot->node)
-		return new_child(p, parent, frame, event, ret);
-	*ret = slot->node - 1;
-	return 0;
-}
-
-static int reserve_stats(struct perfev_profile *p, struct event *event)
-{
-	struct stat *stats;
-
-	if (event->stat_count >= p->frame_count)
-		return 0;
-	stats = realloc(event->stats, p->frame_room * sizeof(*stats));
-	if (!stats)
-		return -ENOMEM;
-	memset(stats + event->stat_count, 0, (p->frame_room - event->stat_count) * sizeof(*stats));
-	event->stats = stats;
-	event->stat_count = p->frame_room;
-	return 0;
-}
-
-static void count_functions(struct perfev_profile *p, struct event *event,
-			    const struct perfev_profile_stack *stack)
-{
-	uint64_t stamp = ++p->sample;
-	size_t i;
-
-	for (i = 0; i < stack->count; i++) {
-		struct stat *stat = &event->stats[stack->frames[i]];
-
-		if (i == 0) {
-			stat->self++;
-			stat->self_weight += stack->weight;
-		}
-		if (stat->stamp == stamp)
-			continue; /* recursion */
-		stat->stamp = stamp;
-		stat->total++;
-		stat->total_weight += stack->weight;
-	}
-}
-
-static bool is_valid(const struct perfev_profile *p, const struct perfev_profile_stack *stack)
-{
-	size_t i;
-
-	if (stack->event >= p->event_count ||
-	    (stack->comm != NO_FRAME && stack->comm >= p->frame_count))
-		return false;
-	for (i = 0; i < stack->count; i++)
-		if (stack->frames[i] >= p->frame_count)
-			return false;
-	return true;
-}
-
-int perfev_profile_add(struct perfev_profile *profile, const struct perfev_profile_stack *stack,
-		       struct perfev_error *err)
-{
-	struct event *event;
-	uint32_t node;
-	size_t i;
-
-	if (!is_valid(profile, stack))
-		return error_set(err, -EINVAL, PERFEV_WHY_ARGUMENT, ERROR_NOWHERE,
-				 "cannot add a sample: it names an event or a frame that the profile did "
-				 "not give out");
-	event = &profile->events[stack->event];
-	if (reserve_stats(profile, event) < 0)
-		return error_memory(err);
-	node = event->root;
-	if (stack->comm != NO_FRAME && child_of(profile, node, stack->comm, stack->event, &node) < 0)
-		return error_memory(err);
-	for (i = stack->count; i > 0; i--)
-		if (child_of(profile, node, profile->trees[stack->frames[i - 1]], stack->event,
-			     &node) < 0)
-			return error_memory(err);
-	profile->nodes[node].self++;
-	profile->nodes[node].self_weight += stack->weight;
-	event->samples++;
-	event->weight += stack->weight;
-	count_functions(profile, event, stack);
 	return 0;
 }
 

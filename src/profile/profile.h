@@ -36,6 +36,7 @@ struct event {
 	const char *name;
 	uint64_t samples, weight;
 	uint32_t root;
+	uint32_t comm, comm_node; /* the last thread's name, and its node; 0: none */
 	struct stat *stats; /* by frame */
 	size_t stat_count;
 };
@@ -57,5 +58,8 @@ struct perfev_profile {
 	size_t event_count, event_room;
 	uint64_t sample; /* number of the current one */
 };
+
+/* profile_add.c: a node of a tree, which has the next number. Return: 0, -ENOMEM. */
+int profile_add_node(struct perfev_profile *p, uint32_t parent, uint32_t frame, uint32_t event);
 
 #endif

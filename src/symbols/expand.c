@@ -6,6 +6,7 @@
  */
 #include "expand.h"
 
+#include "base/large.h"
 #include "base/load.h"
 #ifdef __linux__
 #include "base/library.h"
@@ -135,7 +136,7 @@ void expandable_open(struct expandable *section)
 {
 	struct perfev_bytes packed = section->bytes;
 	size_t size = (size_t)section->size;
-	void *to = malloc(size);
+	void *to = large_alloc(size);
 	bool done = to && (section->kind == KIND_ZLIB ? expand_zlib(to, size, packed) : expand_zstd(to, size, packed));
 
 	section->kind = 0;

@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/digits.h"
+#include "base/large.h"
 #include "file/source.h"
 
 #include <errno.h>
@@ -19,6 +20,8 @@
 #include <string.h>
 
 #define TEXT_MAX   (256u << 20)
+#define TEXT_ROOM  (8u << 20) /* mostly enough */
+#define LINE_BYTES 40 /* fewer than a line has, mostly */
 #define MODULE_MAX 65534
 
 static int read_text(struct kallsyms *k, const char *path)
@@ -30,6 +33,8 @@ static int read_text(struct kallsyms *k, const char *path)
 
 	if (r < 0)
 		return r;
+	text.data = large_alloc(TEXT_ROOM);
+	text.room = text.data ? TEXT_ROOM : 0;
 	do {
 		r = buffer_reserve(&text, 1 << 20);
 		if (r < 0)
@@ -112,6 +117,8 @@ static int parse(struct kallsyms *k)
 {
 	char *line = k->text, *end = k->text + k->size, *newline;
 
+	if (table_reserve(&k->table, k->size / LINE_BYTES) < 0)
+		return -ENOMEM;
 	for (; line < end; line = newline + 1) {
 		newline = memchr(line, '\n', (size_t)(end - line));
 		if (!newline)

@@ -9,7 +9,9 @@
 #include "symbols_base.h"
 
 #include "base/buffer.h"
+#include "base/fetch.h"
 #include "base/hash.h"
+#include "base/large.h"
 #include "base/noinline.h"
 
 #include <errno.h>
@@ -35,7 +37,7 @@ static int add_frame(struct perfev_symbols *s, const struct perfev_frame *frame,
 static int grow_nameless(struct perfev_symbols *s)
 {
 	size_t size = s->nameless_size ? s->nameless_size * 2 : 1024, i, at;
-	struct nameless_slot *slots = calloc(size, sizeof(*slots));
+	struct nameless_slot *slots = large_zeroed(size, sizeof(*slots));
 
 	if (!slots)
 		return -ENOMEM;
@@ -84,15 +86,19 @@ static inline int one_key(struct perfev_symbols *s, struct module *module, const
 	return 0;
 }
 
+static inline struct nameless_slot *first_nameless(const struct perfev_symbols *s, uint32_t module, uint64_t address)
+{
+	return &s->nameless[(size_t)hash_pair(module, address) & (s->nameless_size - 1)];
+}
+
 /* Its slot, or the free one where it would be; there always is one. */
 static inline struct nameless_slot *find_nameless(const struct perfev_symbols *s, uint32_t module, uint64_t address)
 {
-	struct nameless_slot *slots = s->nameless;
-	size_t mask = s->nameless_size - 1, at = (size_t)hash_pair(module, address) & mask;
+	struct nameless_slot *slot = first_nameless(s, module, address), *end = s->nameless + s->nameless_size;
 
-	while (slots[at].key && (slots[at].module != module || slots[at].address != address))
-		at = (at + 1) & mask;
-	return &slots[at];
+	while (slot->key && (slot->module != module || slot->address != address))
+		slot = slot + 1 == end ? s->nameless : slot + 1;
+	return slot;
 }
 
 NOINLINE static int new_place(struct perfev_symbols *s, const struct module *module, const struct located *at, uint32_t *key)
@@ -304,6 +310,16 @@ static inline int outer_key(struct perfev_symbols *s, const struct located *at, 
 	if (at->symbol)
 		return symbol_key(s, at, key);
 	return at->function ? function_key(s, at, key) : nameless_key(s, at, key);
+}
+
+void naming_fetch(const struct perfev_symbols *s, const struct located *at)
+{
+	if (at->later)
+		return;
+	if (at->symbol)
+		fetch((at->kernel ? s->kernel_keys : at->module->keys) + (at->symbol - 1));
+	else if (!at->function && !at->kernel && s->nameless && at->module->number != MODULE_UNKNOWN)
+		fetch(first_nameless(s, at->module->number, at->address));
 }
 
 int naming_keys(struct perfev_symbols *s, const struct located *at, uint32_t *ret, size_t max)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Samples are gathered to batches, which go through three stages: filled by the caller, located by any thread, taken in order
- * by one thread at a time. Batches are a ring: those from taken on to located are worked on or wait to be taken, those from there
- * to filled wait to be located. Whoever has nothing to do takes what is next; also the caller, when all batches are full.
+ * by one thread at a time. They have numbers: those from taken on to located are worked on or wait to be taken, those from there
+ * to filled wait to be located. Whoever has nothing to do takes what is next; also the caller, when enough batches are full.
  *
  * What the caller does meanwhile changes nothing that the other stages look at: a batch keeps the mappings of its samples, and
  * records that change more than those of one process wait until all batches are taken.
@@ -21,6 +21,9 @@
 
 #define JOBS_MAX      256
 #define BATCHES_AHEAD 12 /* beside one that each thread works on, and one more: while a file is read there is other work */
+#define BATCHES_MORE  64 /* and while the kernel's symbols are read, which takes longer: 32,768 samples, 32 MiB of records */
+
+#define NAMES_AHEAD   8	 /* samples whose names are fetched before they are needed: long enough, and not too long */
 
 struct perfev_stacks {
 	struct perfev_stacks_opts opts;
@@ -28,8 +31,11 @@ struct perfev_stacks {
 	struct worker *workers; /* the first one is the caller */
 	uint32_t jobs, started;
 	struct batch *batches, *filling;
-	size_t batch_count;
+	struct batch **ring; /* those that were filled, by number */
+	size_t batch_count, ahead; /* there are, and how many are used mostly */
 	/* with the lock: */
+	struct batch **unused; /* the one used last is the last: it still is near to the processor */
+	size_t unused_count;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	uint64_t filled, located, taken; /* batches that each stage has begun to hand on, or taken for itself */
@@ -40,7 +46,7 @@ struct perfev_stacks {
 
 static struct batch *batch_at(const struct perfev_stacks *s, uint64_t number)
 {
-	return &s->batches[number % s->batch_count];
+	return s->ring[number % s->batch_count];
 }
 
 /* ---- making and freeing ------------------------------------------------------------------------------------------ */
@@ -72,12 +78,19 @@ static int make_worker(struct perfev_stacks *s, struct worker *worker, struct pe
 
 static int make_all(struct perfev_stacks *s, struct perfev_error *err)
 {
-	s->batch_count = s->jobs > 1 ? 2 * (size_t)s->jobs + BATCHES_AHEAD : 1;
-	s->batches = calloc(s->batch_count, sizeof(*s->batches));
+	size_t i;
+
+	s->ahead = s->jobs > 1 ? 2 * (size_t)s->jobs + BATCHES_AHEAD : 1;
+	s->batch_count = s->jobs > 1 ? s->ahead + BATCHES_MORE : 1;
+	s->batches = calloc(s->batch_count, sizeof(*s->batches)); /* memory that nobody looked at is none */
+	s->ring = calloc(s->batch_count, sizeof(*s->ring));
+	s->unused = calloc(s->batch_count, sizeof(*s->unused));
 	s->workers = calloc(s->jobs, sizeof(*s->workers));
-	if (!s->batches || !s->workers)
+	if (!s->batches || !s->ring || !s->unused || !s->workers)
 		return error_memory(err);
-	s->filling = s->batches;
+	for (i = s->batch_count; i > 0; i--)
+		s->unused[s->unused_count++] = &s->batches[i - 1];
+	s->filling = s->unused[--s->unused_count];
 	return make_worker(s, &s->workers[0], err);
 }
 
@@ -153,6 +166,8 @@ void perfev_stacks_free(struct perfev_stacks *stacks)
 		perfev_unwinder_free(stacks->workers[i].unwinder);
 	}
 	free(stacks->batches);
+	free(stacks->ring);
+	free(stacks->unused);
 	free(stacks->workers);
 	pthread_cond_destroy(&stacks->changed);
 	pthread_mutex_destroy(&stacks->lock);
@@ -195,8 +210,11 @@ static int take_batch(struct worker *worker, struct batch *batch, struct perfev_
 	int r = 0;
 
 	pthread_mutex_lock(&symbols->naming_lock);
-	for (i = 0; r == 0 && i < batch->count; i++)
+	for (i = 0; r == 0 && i < batch->count; i++) {
+		if (i + NAMES_AHEAD < batch->count)
+			stacks_name_soon(worker, batch, &batch->items[i + NAMES_AHEAD]);
 		r = take_item(worker, batch, &batch->items[i], err);
+	}
 	pthread_mutex_unlock(&symbols->naming_lock);
 	if (r == 0 && batch->code < 0) {
 		*err = batch->err;
@@ -223,6 +241,7 @@ static void take_next(struct perfev_stacks *s, struct worker *worker)
 		s->err = err;
 	}
 	batch->state = BATCH_EMPTY;
+	s->unused[s->unused_count++] = batch;
 	s->taking = false;
 	s->taken++;
 	pthread_cond_broadcast(&s->changed);
@@ -285,10 +304,16 @@ static void start_threads(struct perfev_stacks *s)
 	}
 }
 
+/* Whether more batches may wait than mostly: others would have nothing to do until the kernel's symbols are there. */
+static bool may_wait(const struct perfev_stacks *s)
+{
+	return s->symbols->kernel_loading && s->unused_count;
+}
+
 /* With the lock: until no more than @waiting batches are not taken yet. */
 static void work_off(struct perfev_stacks *s, uint64_t waiting)
 {
-	while (s->filled - s->taken > waiting)
+	while (s->filled - s->taken > waiting && !(waiting && may_wait(s)))
 		if (!work(s, &s->workers[0]))
 			pthread_cond_wait(&s->changed, &s->lock);
 }
@@ -311,13 +336,15 @@ static int submit(struct perfev_stacks *s, uint64_t waiting, struct perfev_error
 	pthread_mutex_lock(&s->lock);
 	if (batch->count) {
 		batch->state = BATCH_FULL;
-		s->filled++;
+		s->ring[s->filled++ % s->batch_count] = batch;
+		s->filling = NULL;
 		pthread_cond_broadcast(&s->changed);
 	}
 	work_off(s, waiting);
 	r = result(s, err);
+	if (!s->filling)
+		s->filling = s->unused[--s->unused_count];
 	pthread_mutex_unlock(&s->lock);
-	s->filling = batch_at(s, s->filled);
 	empty(s->filling);
 	return r;
 }
@@ -421,7 +448,7 @@ static int push_sample(struct perfev_stacks *s, const struct perfev_record *reco
 	}
 	if (batch->count < BATCH_ITEMS && batch->bytes < BATCH_BYTES)
 		return 0;
-	return submit(s, s->batch_count - 1, err);
+	return submit(s, s->ahead - 1, err);
 }
 
 int perfev_stacks_push(struct perfev_stacks *stacks, const struct perfev_record *record, const struct perfev_layout *layout,

@@ -68,6 +68,8 @@ struct worker {
  */
 int stacks_locate(struct worker *worker, struct batch *batch, struct item *item, struct space_view *view,
 		  struct perfev_error *err);
+/* An item whose keys are asked for soon. */
+void stacks_name_soon(const struct worker *worker, const struct batch *batch, const struct item *item);
 /* The keys of an item's frames; they live until the next call for the batch. Return: 0, -ENOMEM. */
 int stacks_name(struct worker *worker, struct batch *batch, const struct item *item, const uint32_t **keys, uint32_t *count);
 

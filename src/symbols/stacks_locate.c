@@ -185,6 +185,14 @@ static int locate_again(struct worker *w, struct batch *batch, const struct item
 		      w->symbols->opts.no_inline ? LOCATE_PLAIN : LOCATE_INLINED);
 }
 
+void stacks_name_soon(const struct worker *worker, const struct batch *batch, const struct item *item)
+{
+	uint32_t i;
+
+	for (i = 0; i < item->count && !item->named && !item->unwanted; i++)
+		naming_fetch(worker->symbols, &batch->located[item->first + i]);
+}
+
 int stacks_name(struct worker *worker, struct batch *batch, const struct item *item, const uint32_t **keys, uint32_t *count)
 {
 	size_t first = item->named ? item->first : batch->key_count, i;

@@ -46,6 +46,7 @@ struct perfev_symbols {
 	struct locator *locator;	    /* of the caller's thread */
 	struct kallsyms kallsyms;
 	_Atomic bool kernel_loaded;  /* afterwards kallsyms stays as it is */
+	_Atomic bool kernel_loading; /* a thread is at it, which takes a while */
 	pthread_mutex_t kernel_lock; /* of whoever loads it */
 	struct space_process *kernel;	/* where the kernel and its modules were mapped; NULL: not recorded */
 	uint32_t *kernel_keys;		/* for each symbol of kallsyms, key + 1 */

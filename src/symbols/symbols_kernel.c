@@ -240,9 +240,11 @@ int symbols_kernel(struct perfev_symbols *s, bool wait)
 		return -EAGAIN;
 	if (wait)
 		pthread_mutex_lock(&s->kernel_lock);
+	s->kernel_loading = true;
 	if (!s->kernel_loaded)
 		r = load_kernel(s);
 	s->kernel_loaded = true;
+	s->kernel_loading = false;
 	pthread_mutex_unlock(&s->kernel_lock);
 	return r;
 }

@@ -14,12 +14,22 @@
 #include "demangle.h"
 
 #include "base/buffer.h"
+#include "base/large.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BACK_MAX 64
+
+int table_reserve(struct table *table, size_t count)
+{
+	if (!count)
+		return 0;
+	table->items = large_alloc(count * sizeof(*table->items));
+	table->room = table->items ? count : 0;
+	return table->items ? 0 : -ENOMEM;
+}
 
 int table_add(struct table *table, const struct symbol *symbol)
 {

@@ -21,6 +21,8 @@ struct table {
 	uint32_t *around; /* the last one before the item that ends behind it, + 1; 0: none does */
 };
 
+/* table_reserve() - room for so many in an empty table; there may come more. Return: 0, -ENOMEM. */
+int table_reserve(struct table *table, size_t count);
 int table_add(struct table *table, const struct symbol *symbol);
 /* table_finish() - sort, give ends to symbols without a size, keep the best of those that begin at the
  * same address. */

@@ -279,6 +279,93 @@ static void test_wrong_numbers(void **state)
 	expect_folded(0, "a 1\n"); /* nothing of those that were refused */
 }
 
+/* ---- many at once -------------------------------------------------------------------------------------------- */
+
+#define MANY	1000
+#define DEEPEST 12
+
+/* Frames and events have the same numbers in both. */
+static void same_numbers(struct perfev_profile *other, uint32_t *frames, uint32_t *comms)
+{
+	struct perfev_profile_frame f = {NULL, "m", 0, PERFEV_KIND_USER, 0};
+	struct perfev_profile *both[2] = {profile, other};
+	char name[8];
+	uint32_t i, k;
+
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < 40; i++) {
+			snprintf(name, sizeof(name), "f%u", i);
+			f = (struct perfev_profile_frame){i % 5 ? name : NULL, i % 3 ? "m" : "/lib/n.so", i, PERFEV_KIND_USER, 0};
+			assert_works(perfev_profile_intern(both[k], &frames[i], &f, &err));
+		}
+		for (i = 0; i < 4; i++) {
+			f = (struct perfev_profile_frame){name, "", 0, PERFEV_KIND_COMM, 0};
+			snprintf(name, sizeof(name), "c%u", i);
+			assert_works(perfev_profile_intern(both[k], &comms[i], &f, &err));
+		}
+		assert_int_equal(perfev_profile_event(both[k], "a", &err), 0);
+		assert_int_equal(perfev_profile_event(both[k], "b", &err), 1);
+	}
+}
+
+static void expect_same(const struct perfev_profile *other)
+{
+	struct perfev_profile_node *a, *b;
+	struct perfev_function *f, *g;
+	size_t a_count, b_count, i;
+
+	assert_works(perfev_profile_nodes(profile, &a, &a_count, &err));
+	assert_works(perfev_profile_nodes(other, &b, &b_count, &err));
+	assert_int_equal(a_count, b_count);
+	assert_memory_equal(a, b, a_count * sizeof(*a)); /* their numbers too */
+	free(a);
+	free(b);
+	assert_works(perfev_profile_functions(profile, -1, &f, &a_count, &err));
+	assert_works(perfev_profile_functions(other, -1, &g, &b_count, &err));
+	assert_int_equal(a_count, b_count);
+	for (i = 0; i < a_count; i++) {
+		assert_int_equal(f[i].frame, g[i].frame);
+		assert_int_equal(f[i].self, g[i].self);
+		assert_int_equal(f[i].total, g[i].total);
+		assert_int_equal(f[i].total_weight, g[i].total_weight);
+	}
+	free(f);
+	free(g);
+}
+
+/* Samples that come together are the same as one by one, to the numbers of nodes; and all or none of them are added. */
+static void test_all_together(void **state)
+{
+	static struct perfev_profile_stack stacks[MANY];
+	static uint32_t frames[MANY][DEEPEST];
+	uint32_t numbers[40], comms[4], bad = 7777;
+	struct perfev_profile *other;
+	size_t i, k, n;
+
+	(void)state;
+	assert_works(perfev_profile_new(&other, &err));
+	same_numbers(other, numbers, comms);
+	for (i = 0; i < MANY; i++) {
+		stacks[i] = (struct perfev_profile_stack){frames[i], random_below(DEEPEST + 1), random_below(100),
+							 random_below(8) == 0, random_below(4) ? comms[random_below(4)] : UINT32_MAX};
+		for (k = 0; k < stacks[i].count; k++)
+			frames[i][k] = numbers[random_below(i < MANY / 2 ? 4 : 40)];
+	}
+	for (i = 0; i < MANY; i += n) {
+		n = random_below(4) ? random_below(100) : random_below(3);
+		n = n < MANY - i ? n : MANY - i;
+		for (k = 0; k < n; k++)
+			assert_works(perfev_profile_add(profile, &stacks[i + k], &err));
+		assert_works(perfev_profile_add_all(other, stacks + i, n, &err));
+		expect_same(other);
+	}
+	stacks[50].count = 1;
+	stacks[50].frames = &bad;
+	assert_fails(perfev_profile_add_all(other, stacks, 100, &err), EINVAL);
+	expect_same(other);
+	perfev_profile_free(other);
+}
+
 /* ---- folded -------------------------------------------------------------------------------------------------- */
 
 static void test_folded_names(void **state)
@@ -463,6 +550,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_nameless, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_frames, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_wrong_numbers, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_all_together, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_folded_names, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_folded_order, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_sinks_that_fail, setup, teardown),

@@ -3,6 +3,12 @@
  * processes that map, fork and exec all the time; and what ends them. */
 #include "feeding.h"
 
+#include "symbols/symbols_base.h"
+
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #define PIDS	20
 #define SAMPLES 6000
 #define DEPTH	12
@@ -336,6 +342,48 @@ static void test_damaged(void **state)
 	}
 }
 
+/* While a thread reads the kernel's symbols, here from a pipe where nothing comes yet, much more is pushed than goes on its way
+ * otherwise; then all come, in order. */
+static void test_symbols_that_take_long(void **state)
+{
+	uint64_t kernel[] = {PERF_CONTEXT_KERNEL, UINT64_C(0xffffffff81000010)}, user[] = {PERF_CONTEXT_USER, 5};
+	struct perfev_symbols_opts opts = {.size = sizeof(opts), .foreign = 1};
+	char folder[] = "/tmp/perfev-test-XXXXXX", path[64];
+	uint64_t i;
+	FILE *pipe;
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/kallsyms", folder);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	opts.kallsyms = path;
+	perfev_symbols_free(symbols);
+	assert_works(perfev_symbols_new(&symbols, &opts, &err));
+	begin_text();
+	taken = 0;
+	begin(2);
+	alarm(60);
+	for (i = 0; i < 1100; i++) /* the second batch starts the thread, which begins with the first one */
+		push_sample(1, kernel, 2, i);
+	while (!symbols->kernel_loading)
+		sched_yield();
+	for (; i < 30000; i++)
+		push_sample(1, user, 2, i);
+	assert_int_equal(taken, 0);
+	pipe = fopen(path, "w");
+	assert_non_null(pipe);
+	fputs("ffffffff81000000 T slow_one\nffffffff81001000 T other\n", pipe);
+	fclose(pipe);
+	assert_works(perfev_stacks_wait(stacks, &err));
+	alarm(0);
+	assert_int_equal(taken, 30000);
+	fflush(out);
+	assert_non_null(strstr(text, "slow_one"));
+	end();
+	unlink(path);
+	rmdir(folder);
+}
+
 static void test_refusals(void **state)
 {
 	struct perfev_stacks_opts opts = {.size = sizeof(opts), .jobs = 257, .take = take};
@@ -381,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_wanted),
 		cmocka_unit_test(test_enough),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_symbols_that_take_long),
 		cmocka_unit_test(test_refusals),
 	};
 
