@@ -363,6 +363,7 @@ int cmd_script(int argc, char **argv)
 		{0, "json", NULL, "one JSON document a line for each sample", OPTION_FLAG, &o.json},
 		{'G', "hide-call-graph", NULL, "do not print call chains", OPTION_FLAG, &o.no_chains},
 		{0, "max-stack", "N", "at most N addresses of a call chain (default 127)", OPTION_COUNT, &o.max_stack},
+		{0, "no-inline", NULL, "leave out the functions that were inlined", OPTION_FLAG, &o.replay.no_inline},
 		{0, "ns", NULL, "times with all nine digits", OPTION_FLAG, &o.ns},
 		FILTER_ROWS(&o.filter),
 		{'o', "output", "FILE", "write there instead of standard output", OPTION_TEXT, &o.output},

@@ -38,6 +38,8 @@ static const char *module_text(const struct script *script, const struct perfev_
 {
 	struct perfev_module_info info;
 
+	if (frame->flags & PERFEV_FRAME_INLINED)
+		return "inlined";
 	if (!(frame->flags & PERFEV_FRAME_KERNEL))
 		return frame->module;
 	if (!frame->symbol && !script->replay.kernel_mapped)

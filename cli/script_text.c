@@ -8,6 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define PLACE_FRAMES 64 /* of a place with all that was inlined there */
+
 static bool is(const struct script *script, const struct script_sample *s, enum script_field field)
 {
 	return shows(&script->fields, s->event->kind, field);
@@ -45,7 +47,7 @@ static inline char *put_place(char *to, uint32_t shown, const struct perfev_fram
 {
 	if (has(shown, FIELD_SYM))
 		to = put_offset(put_name(to, &f->symbol), f, frame, has(shown, FIELD_SYMOFF));
-	return has(shown, FIELD_DSO) ? put_name(to, &f->module) : to;
+	return has(shown, FIELD_DSO) || (frame->flags & PERFEV_FRAME_INLINED) ? put_name(to, &f->module) : to;
 }
 
 static void put_frame(struct script *script, const struct script_sample *s, const struct perfev_frame *frame)
@@ -112,18 +114,40 @@ static uint32_t known_marks(const struct perfev_u64s *chain)
 	return chain->count;
 }
 
+/* A place of a chain: its function; of a stack that was unwound, as perf has it, first the calls that were inlined there. */
+static int put_chain_place(struct script *script, const struct script_sample *s, const struct perfev_place *place,
+			   struct perfev_error *err)
+{
+	bool user = place->cpumode == PERF_RECORD_MISC_USER;
+	uint32_t shown = script->fields.shown[s->event->kind];
+	struct perfev_frame frames[PLACE_FRAMES];
+	int n = perfev_symbols_find(script->replay.symbols, place, frames, script->unwound && user ? PLACE_FRAMES : 1, err), i;
+
+	for (i = 0; i < n; i++) {
+		const struct script_frame *f = script_frame(script, &frames[i]);
+		char *to = place_room(script, f);
+
+		frames[i].offset = frames[n - 1].offset; /* counted from where the function around it begins */
+		*to++ = '\t';
+		to = put_hex_column(to, user ? frames[i].file_offset : place->ip);
+		to = put_place(to, shown, &frames[i], f);
+		if (!has(shown, FIELD_SRCLINE))
+			*to++ = '\n';
+		pen_end(script->pen, to);
+		if (has(shown, FIELD_SRCLINE) && put_source_line(script, s, place, err) < 0)
+			return -1;
+	}
+	return n < 0 ? -1 : 0;
+}
+
 static int put_chain(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
 	const struct perfev_u64s *chain = &s->sample->callchain;
-	uint32_t shown = script->fields.shown[s->event->kind], depth = 0, count = known_marks(chain), i;
+	uint32_t depth = 0, count = known_marks(chain), i;
 	struct perfev_place place = {0, s->pid, PERF_RECORD_MISC_USER};
-	struct perfev_frame frame;
 	bool first = true;
 
 	for (i = 0; i < count && depth < script->max_stack; i++) {
-		const struct script_frame *f;
-		char *to;
-
 		place.ip = perfev_u64s_at(*chain, i);
 		if (place.ip >= (uint64_t)PERF_CONTEXT_MAX) {
 			place.cpumode = mode_of(place.ip);
@@ -134,19 +158,9 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 		if (script->unwound && !first && place.cpumode == PERF_RECORD_MISC_USER)
 			place.ip--;
 		first = false;
-		if (perfev_symbols_find(script->replay.symbols, &place, &frame, 1, err) < 0)
+		if (put_chain_place(script, s, &place, err) < 0)
 			return -1;
 		depth++;
-		f = script_frame(script, &frame);
-		to = place_room(script, f);
-		*to++ = '\t';
-		to = put_hex_column(to, place.cpumode == PERF_RECORD_MISC_USER ? frame.file_offset : place.ip);
-		to = put_place(to, shown, &frame, f);
-		if (!has(shown, FIELD_SRCLINE))
-			*to++ = '\n';
-		pen_end(script->pen, to);
-		if (has(shown, FIELD_SRCLINE) && put_source_line(script, s, &place, err) < 0)
-			return -1;
 	}
 	return 0;
 }

@@ -254,6 +254,39 @@ int main(void)
 KNOWN_LIBRARY = "void through(void (*f)(void)) { f(); __asm__ volatile(\"\"); } int tiny(int k) { return k + 1; }"
 
 
+INLINED = r"""
+volatile unsigned long n;
+static inline __attribute__((always_inline)) void leaf(void) { for (int i = 0; i < 100000000; i++) n += i; }
+static inline __attribute__((always_inline)) void middle(void) { leaf(); }
+__attribute__((noinline)) void outer(void) { middle(); }
+int main(void) { outer(); return n == 7; }
+"""
+
+
+def test_script_inlined():
+    need_command("cc")
+    with Folder() as folder:
+        path = folder.path / "program"
+        (folder.path / "program.c").write_text(INLINED)
+        expect_code(run("cc", "-O2", "-g", "-o", path, folder.path / "program.c"), 0)
+        data = record(folder, path, "dwarf")
+        done = perfev("script", "-i", data, "-F", "ip,sym,symoff,dso")
+        expect_code(done, 0)
+        tops = [block.strip("\n").splitlines()[:3] for block in done.out.split("\n\n") if " outer+0x" in block]
+        assert len(tops) > 3, f"{len(tops)} stacks in outer: {done.out[:300]}"
+        whole = [top for top in tops if " leaf+0x" in top[0]]
+        assert len(whole) * 2 > len(tops), tops
+        for top in whole:
+            found = [re.fullmatch(r"\t +([0-9a-f]+) (\w+)\+0x([0-9a-f]+) \((.*)\)", line).groups() for line in top]
+            expect([(name, file) for _, name, _, file in found],
+                   [("leaf", "inlined"), ("middle", "inlined"), ("outer", str(path))])
+            expect(len({(ip, offset) for ip, _, offset, _ in found}), 1)
+        bare = perfev("script", "-i", data, "-F", "ip,sym,symoff")
+        expect(bare.out.count(" (inlined)"), done.out.count(" (inlined)"))
+        without = perfev("script", "-i", data, "-F", "ip,sym,symoff,dso", "--no-inline")
+        expect(without.out, "".join(line for line in done.out.splitlines(True) if not line.endswith(" (inlined)\n")))
+
+
 def test_known_stacks():
     """Each stack exactly: recursion of 1 to 200, alloca, aligned frames, a call that is the last thing, stubs of libraries, a signal."""
     need_command("gcc")
