@@ -4,7 +4,7 @@
 
 #include "capture/module_paths.h"
 #include "symbols/elf_symbols.h"
-#include "symbols/kernel_object.h"
+#include "symbols/object_layout.h"
 #include "symbols/packed.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool open_file(struct loaded *m)
 		snprintf(path, sizeof(path), "/t/%s.ko", m->name);
 	if (packed_open(&m->elf, path) < 0)
 		return false;
-	m->bases = kernel_object_bases(&m->elf);
+	m->bases = object_layout(&m->elf);
 	assert_non_null(m->bases);
 	return true;
 }
