@@ -51,13 +51,17 @@ static int feed_kernel_map(struct perfev_symbols *s, const struct perfev_mmap *m
 {
 	struct mapping mapping = {.start = mmap->addr, .end = mmap->addr + mmap->len, .offset = mmap->addr,
 				  .module = s->fixed[MODULE_KERNEL]};
+	bool whole = !strncmp(mmap->filename, SYMBOLS_KERNEL, sizeof(SYMBOLS_KERNEL) - 1);
 	char name[256];
 
-	if (!strncmp(mmap->filename, SYMBOLS_KERNEL, sizeof(SYMBOLS_KERNEL) - 1)) {
+	if (mmap->build_id_size && /* where mappings have them, no section does */
+	    symbols_add_id(s, whole ? SYMBOLS_KERNEL : mmap->filename, mmap->build_id, mmap->build_id_size) < 0)
+		return error_memory(err);
+	if (whole) {
 		feed_kernel_ref(s, mmap);
 	} else {
 		module_name(name, sizeof(name), mmap->filename);
-		mapping.module = symbols_module(s, name, NULL, 0);
+		mapping.module = symbols_kernel_module(s, name);
 		if (!mapping.module || symbols_kernel_path(s, mapping.module, mmap->filename) < 0)
 			return error_memory(err);
 	}

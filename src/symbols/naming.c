@@ -222,11 +222,9 @@ static struct module *kernel_module(struct perfev_symbols *s, const struct symbo
 	if (!symbol->module)
 		return s->fixed[MODULE_KERNEL];
 	if (!*known) {
-		*known = symbols_module(s, s->kallsyms.modules[symbol->module - 1], NULL, 0);
-		if (*known) {
+		*known = symbols_kernel_module(s, s->kallsyms.modules[symbol->module - 1]);
+		if (*known)
 			(*known)->loaded = true;
-			(*known)->kernel = true;
-		}
 	}
 	return *known;
 }

@@ -106,7 +106,11 @@ const char *symbols_name(struct perfev_symbols *s, const char *text);
 struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size);
 /* The same of a file in which the kernel found no build-id. */
 struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode);
-/* What the BUILD_ID section says of a file, when its mapping does not; NULL: nothing. */
+/* One of the kernel. */
+struct module *symbols_kernel_module(struct perfev_symbols *s, const char *name);
+/* The build-id of a file, as the recording says it. Return: 0, -ENOMEM. */
+int symbols_add_id(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size);
+/* What it says of a file whose mapping does not; NULL: nothing. With the lock. */
 const struct recorded_id *symbols_recorded_id(struct perfev_symbols *s, const char *name);
 
 /* symbols_kernel.c */

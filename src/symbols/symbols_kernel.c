@@ -22,15 +22,17 @@ static void kernel_why(struct perfev_symbols *s, const char *why)
 
 int symbols_kernel_path(struct perfev_symbols *s, struct module *module, const char *path)
 {
-	const struct recorded_id *id = symbols_recorded_id(s, path);
+	const struct recorded_id *id;
 
+	pthread_mutex_lock(&s->lock);
+	id = symbols_recorded_id(s, path);
 	module->loaded = true;
-	module->kernel = true;
 	module->path = intern(&s->names, path);
 	if (id) {
 		memcpy(module->build_id, id->id, id->size);
 		module->build_id_size = id->size;
 	}
+	pthread_mutex_unlock(&s->lock);
 	return module->path ? 0 : -ENOMEM;
 }
 

@@ -19,13 +19,21 @@ static size_t module_hash(const char *name, const uint8_t *id, uint8_t id_size)
 	return (size_t)hash_pair(hash_bytes(name, strlen(name)), id_size ? hash_bytes(id, id_size) : 0);
 }
 
-static bool is_module(const struct module *module, const char *name, const uint8_t *id,
-		      uint8_t id_size)
+/* What tells modules apart. */
+struct key {
+	const char *name;
+	const uint8_t *id;
+	uint8_t id_size;
+	bool kernel;	/* a process may map what is called like a module of the kernel */
+	uint64_t inode; /* not 0: it has no build-id, whatever others of that name have */
+};
+
+static bool is_module(const struct module *module, const struct key *key)
 {
 	uint8_t own = module->recorded_id ? module->build_id_size : 0;
 
-	return own == id_size && !strcmp(module->name, name) &&
-	       (!id_size || !memcmp(module->build_id, id, id_size));
+	return own == key->id_size && module->kernel == key->kernel && module->bare_inode == key->inode &&
+	       !strcmp(module->name, key->name) && (!own || !memcmp(module->build_id, key->id, own));
 }
 
 static int grow_slots(struct perfev_symbols *s)
@@ -68,8 +76,9 @@ const char *symbols_name(struct perfev_symbols *s, const char *text)
 	return name;
 }
 
-static struct module *new_module(uint32_t number, const char *name, const uint8_t *id, uint8_t id_size)
+static struct module *new_module(uint32_t number, const struct key *key)
 {
+	const char *name = key->name;
 	struct module *module = calloc(1, sizeof(*module));
 
 	if (!module)
@@ -86,65 +95,75 @@ static struct module *new_module(uint32_t number, const char *name, const uint8_
 	module->elf.source.fd = -1;
 	module->plain.source.fd = -1;
 	module->debug.source.fd = -1;
-	if (id_size) {
-		memcpy(module->build_id, id, id_size);
-		module->build_id_size = id_size;
+	module->kernel = key->kernel;
+	module->bare_inode = key->inode;
+	if (key->id_size) {
+		memcpy(module->build_id, key->id, key->id_size);
+		module->build_id_size = key->id_size;
 		module->recorded_id = true;
 	}
 	return module;
 }
 
-/* @inode: not 0: it has no build-id, whatever others of that name have. */
-static struct module *find_or_add(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size, uint64_t inode)
+static struct module *find_or_add(struct perfev_symbols *s, struct key key)
 {
-	const struct recorded_id *recorded = id_size || inode ? NULL : symbols_recorded_id(s, name);
+	const struct recorded_id *recorded = key.id_size || key.inode ? NULL : symbols_recorded_id(s, key.name);
 	struct module **modules, *module;
 	size_t at;
 
 	if (recorded) {
-		id = recorded->id;
-		id_size = recorded->size;
+		key.id = recorded->id;
+		key.id_size = recorded->size;
 	}
 	if (s->module_count * 2 >= s->module_slot_count && grow_slots(s) < 0)
 		return NULL;
-	at = module_hash(name, id, id_size) & (s->module_slot_count - 1);
+	at = module_hash(key.name, key.id, key.id_size) & (s->module_slot_count - 1);
 	for (; s->module_slots[at]; at = (at + 1) & (s->module_slot_count - 1))
-		if (is_module(s->modules[s->module_slots[at] - 1], name, id, id_size) &&
-		    s->modules[s->module_slots[at] - 1]->bare_inode == inode)
+		if (is_module(s->modules[s->module_slots[at] - 1], &key))
 			return s->modules[s->module_slots[at] - 1];
 	modules = array_grow(s->modules, &s->module_room, s->module_count, sizeof(*modules));
 	if (!modules)
 		return NULL;
 	s->modules = modules;
-	module = new_module((uint32_t)s->module_count, name, id, id_size);
+	module = new_module((uint32_t)s->module_count, &key);
 	if (!module)
 		return NULL;
-	module->bare_inode = inode;
 	modules[s->module_count++] = module;
 	s->module_slots[at] = (uint32_t)s->module_count;
-	if (!s->symfs && (!s->opts.foreign || id_size))
+	if (!key.kernel && !s->symfs && (!s->opts.foreign || key.id_size))
 		vdso_take(module);
+	return module;
+}
+
+static struct module *locked_find_or_add(struct perfev_symbols *s, const struct key *key)
+{
+	struct module *module;
+
+	pthread_mutex_lock(&s->lock);
+	module = find_or_add(s, *key);
+	pthread_mutex_unlock(&s->lock);
 	return module;
 }
 
 struct module *symbols_module(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size)
 {
-	struct module *module;
+	const struct key key = {.name = name, .id = id, .id_size = id_size};
 
-	pthread_mutex_lock(&s->lock);
-	module = find_or_add(s, name, id, id_size, 0);
-	pthread_mutex_unlock(&s->lock);
-	return module;
+	return locked_find_or_add(s, &key);
 }
 
 struct module *symbols_bare_module(struct perfev_symbols *s, const char *name, uint64_t inode)
 {
-	struct module *module;
+	const struct key key = {.name = name, .inode = inode};
 
-	pthread_mutex_lock(&s->lock);
-	module = find_or_add(s, name, NULL, 0, inode);
-	pthread_mutex_unlock(&s->lock);
-	return module;
+	return locked_find_or_add(s, &key);
+}
+
+struct module *symbols_kernel_module(struct perfev_symbols *s, const char *name)
+{
+	const struct key key = {.name = name, .kernel = true};
+
+	return locked_find_or_add(s, &key);
 }
 
 /* ---- what is known of them -------------------------------------------------------------------------------- */
@@ -178,25 +197,41 @@ static bool is_kernel_file(const struct perfev_build_id *entry)
 	       !strstr(entry->filename, ".ko");
 }
 
-int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_build_id *entry,
-			    struct perfev_error *err)
+/* With the lock: other threads may look for one. Return: 0, -ENOMEM. */
+static int add_id(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size)
 {
-	struct recorded_id *ids =
-		array_grow(symbols->ids, &symbols->id_room, symbols->id_count, sizeof(*ids));
-	const char *name = intern(&symbols->names, is_kernel_file(entry) ? SYMBOLS_KERNEL : entry->filename);
+	struct recorded_id *ids = array_grow(s->ids, &s->id_room, s->id_count, sizeof(*ids));
+	const char *kept = intern(&s->names, name);
 	uint64_t *index;
 
 	if (ids)
-		symbols->ids = ids;
-	if (!ids || !name)
-		return error_memory(err);
-	index = map_put(&symbols->id_of_name, (uintptr_t)name, symbols->id_count);
+		s->ids = ids;
+	index = ids && kept ? map_put(&s->id_of_name, (uintptr_t)kept, s->id_count) : NULL;
 	if (!index)
-		return error_memory(err);
-	*index = symbols->id_count; /* the last one counts */
-	ids[symbols->id_count].size = entry->size <= 20 ? entry->size : 20;
-	memcpy(ids[symbols->id_count++].id, entry->id, sizeof(entry->id));
+		return -ENOMEM;
+	*index = s->id_count; /* the last one counts */
+	ids[s->id_count].size = id_size <= sizeof(ids->id) ? id_size : sizeof(ids->id);
+	memcpy(ids[s->id_count].id, id, ids[s->id_count].size);
+	s->id_count++;
 	return 0;
+}
+
+int symbols_add_id(struct perfev_symbols *s, const char *name, const uint8_t *id, uint8_t id_size)
+{
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	r = add_id(s, name, id, id_size);
+	pthread_mutex_unlock(&s->lock);
+	return r;
+}
+
+int perfev_symbols_build_id(struct perfev_symbols *symbols, const struct perfev_build_id *entry,
+			    struct perfev_error *err)
+{
+	const char *name = is_kernel_file(entry) ? SYMBOLS_KERNEL : entry->filename;
+
+	return symbols_add_id(symbols, name, entry->id, entry->size) < 0 ? error_memory(err) : 0;
 }
 
 int perfev_symbols_recorded(struct perfev_symbols *symbols, const struct perfev_recorded_file *file, struct perfev_error *err)

@@ -92,11 +92,10 @@ static inline void feed(size_t at)
 	bytes.size = 0;
 }
 
-static inline void feed_mmap2(int32_t pid, uint64_t start, uint64_t end, uint64_t offset,
-			      const char *name, const uint8_t *id)
+static inline void feed_mmap2_of(uint16_t mode, int32_t pid, uint64_t start, uint64_t end, uint64_t offset, const char *name,
+				 const uint8_t *id)
 {
-	size_t at = begin_record(&bytes, PERF_RECORD_MMAP2,
-				 USER | (id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0));
+	size_t at = begin_record(&bytes, PERF_RECORD_MMAP2, (uint16_t)(mode | (id ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0)));
 
 	put_u32(&bytes, (uint32_t)pid);
 	put_u32(&bytes, (uint32_t)pid);
@@ -112,6 +111,18 @@ static inline void feed_mmap2(int32_t pid, uint64_t start, uint64_t end, uint64_
 	put_u32(&bytes, 2);
 	put_text(&bytes, name, 8);
 	feed(at);
+}
+
+static inline void feed_mmap2(int32_t pid, uint64_t start, uint64_t end, uint64_t offset,
+			      const char *name, const uint8_t *id)
+{
+	feed_mmap2_of(USER, pid, start, end, offset, name, id);
+}
+
+/* The kernel or a module of it, whose build-id the mapping has. */
+static inline void feed_kernel_mmap2(uint64_t start, uint64_t reference, const char *name, const uint8_t *id)
+{
+	feed_mmap2_of(KERNEL, -1, start, start + 0x1000000, reference, name, id);
 }
 
 /* A program that runs user code. */

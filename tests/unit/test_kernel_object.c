@@ -210,6 +210,41 @@ static void test_debug_information(void **state)
 	}
 }
 
+/* A program maps something that is called like the module: it is another thing, whichever is asked for first. */
+static void test_user_namesake(void **state)
+{
+	int i;
+
+	(void)state;
+	make_module("0x66");
+	for (i = 0; i < 2; i++) {
+		open_symbols(NULL);
+		feed_mmap2(7, 0, 0x1000, 0, "[test_dev]", NULL);
+		if (i)
+			expect_names();
+		assert_null(find(7, 0x44, USER).symbol);
+		assert_null(find(7, 0x04, USER).symbol);
+		expect_names();
+	}
+}
+
+/* perf record --buildid-mmap: mappings of the kernel have build-ids, and there is no section of them. */
+static void test_mapped_build_id(void **state)
+{
+	uint8_t id[20];
+
+	(void)state;
+	make_module("0x77");
+	open_symbols(NULL);
+	memset(id, 0x78, sizeof(id));
+	feed_kernel_mmap2(START, 0, path, id);
+	expect_at(0, NULL);
+	open_symbols(NULL);
+	memset(id, 0x77, sizeof(id));
+	feed_kernel_mmap2(START, 0, path, id);
+	expect_names();
+}
+
 /* What is no module: a program, and nothing. */
 static void test_other_files(void **state)
 {
@@ -253,6 +288,8 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_build_ids, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_packed, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_debug_information, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_user_namesake, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_mapped_build_id, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_other_files, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_paths, set_up, tear_down),
 };

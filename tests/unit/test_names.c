@@ -100,6 +100,23 @@ static void test_kernel_by_its_file(void **state)
 	assert_non_null(strstr(info.why, "another kernel than the recorded one"));
 }
 
+/* So is it when the mapping of the kernel has its build-id. */
+static void test_kernel_by_its_mapping(void **state)
+{
+	static const uint8_t other[20] = {1, 2, 3};
+	struct perfev_module_info info;
+	uint8_t id[20];
+
+	(void)state;
+	if (perfev_build_id_read(id, "/sys/kernel/notes", NULL) <= 0)
+		skip();
+	feed_kernel_mmap2(0xffffffff81000000, 0xffffffff81000000, "[kernel.kallsyms]_text", other);
+	assert_true(perfev_symbols_module(symbols, find(0, 0xffffffff81001004, KERNEL).module_id, &info));
+	assert_int_equal(info.build_id.size, 20);
+	assert_memory_equal(info.build_id.data, other, 20);
+	assert_non_null(strstr(info.why, "another kernel than the recorded one"));
+}
+
 static void test_bad_kallsyms(void **state)
 {
 	struct perfev_module_info info;
@@ -299,6 +316,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_kernel, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_moved_kernel, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_kernel_by_its_file, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_kernel_by_its_mapping, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_bad_kallsyms, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_odd_places, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_keys, setup, teardown),
