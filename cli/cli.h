@@ -232,6 +232,7 @@ void recorder_free(struct recorder *recorder);
 
 struct replay_opts {
 	const char *path, *symfs, *kallsyms, *vmlinux;
+	struct texts jitdumps; /* [PID:]FILE; not owned */
 	bool partial; /* a damaged file is read as far as it goes */
 	bool no_inline;
 	bool debuginfod; /* missing debug files are fetched */
@@ -350,6 +351,7 @@ struct loaded {
 
 struct load_opts {
 	const char *path, *symfs, *kallsyms, *vmlinux;
+	struct texts jitdumps;
 	const struct filter *filter;
 	bool no_inline, debuginfod;
 	uint32_t jobs; /* 0: one for each CPU */

@@ -200,6 +200,8 @@ int cmd_report(int argc, char **argv)
 		{0, "symfs", "DIR", "look for files below this folder", OPTION_TEXT, &o.load.symfs},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.load.kallsyms},
 		{0, "vmlinux", "FILE", "its image, with symbols and debug information", OPTION_TEXT, &o.load.vmlinux},
+		{0, "jitdump", "[PID:]FILE", "code that a process made at run time, and wrote into this file without mapping it", OPTION_LIST,
+		 &o.load.jitdumps},
 		{0, "debuginfod", NULL, "fetch debug files that are missing, from servers that $DEBUGINFOD_URLS names", OPTION_FLAG,
 		 &o.load.debuginfod},
 		{0, "sort", "KEYS", "", OPTION_LATER_TEXT, NULL},
@@ -235,5 +237,6 @@ int cmd_report(int argc, char **argv)
 	if (r < 0)
 		r = report(&o);
 	filter_free(&o.filter);
+	free(o.load.jitdumps.items);
 	return r;
 }

@@ -372,6 +372,8 @@ int cmd_script(int argc, char **argv)
 		 &o.replay.debuginfod},
 		{0, "kallsyms", "FILE", "symbols of the recorded kernel", OPTION_TEXT, &o.replay.kallsyms},
 		{0, "vmlinux", "FILE", "its image, with symbols and debug information", OPTION_TEXT, &o.replay.vmlinux},
+		{0, "jitdump", "[PID:]FILE", "code that a process made at run time, and wrote into this file without mapping it", OPTION_LIST,
+		 &o.replay.jitdumps},
 		{0, "itrace", "WHAT",
 		 "the branches of a trace of instructions (Intel PT, Arm CoreSight) instead of samples: c calls, r returns, b all, e what could not "
 		 "be followed (default cre); -F +flags tells their kinds", OPTION_MAYBE, &o.itrace.what},
@@ -404,6 +406,7 @@ int cmd_script(int argc, char **argv)
 	if (r < 0)
 		r = script(&o);
 	filter_free(&o.filter);
+	free(o.replay.jitdumps.items);
 	free(o.fields.items);
 	return r;
 }

@@ -319,7 +319,7 @@ static int load_all(struct load *l, struct perfev_error *err)
 {
 	struct replay *replay = &l->out->replay;
 	struct replay_opts opts = {.path = l->opts->path, .symfs = l->opts->symfs, .kallsyms = l->opts->kallsyms,
-				   .vmlinux = l->opts->vmlinux, .no_inline = l->opts->no_inline, .debuginfod = l->opts->debuginfod};
+				   .vmlinux = l->opts->vmlinux, .jitdumps = l->opts->jitdumps, .no_inline = l->opts->no_inline, .debuginfod = l->opts->debuginfod};
 	struct perfev_stacks_opts stacks = {.size = sizeof(stacks),
 					    .jobs = l->opts->jobs ? l->opts->jobs : PERFEV_JOBS_ALL, .context = l,
 					    .wanted = filter_looks_at_samples(l->opts->filter) ? wanted : NULL,

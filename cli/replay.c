@@ -135,6 +135,25 @@ static uint32_t arch_of(const struct replay *replay)
 	return machine ? (uint32_t)perfev_arch_of(machine, NULL) : 0;
 }
 
+/* "FILE", or "PID:FILE" where the process has another number than it thinks. */
+static int add_jitdump(struct perfev_symbols *symbols, const char *text, struct perfev_error *err)
+{
+	size_t digits = strspn(text, "0123456789");
+	bool numbered = digits && digits < 10 && text[digits] == ':';
+
+	return perfev_symbols_jitdump(symbols, numbered ? text + digits + 1 : text, numbered ? atoi(text) : -1, err);
+}
+
+static int add_jitdumps(struct replay *replay, struct perfev_error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r >= 0 && i < replay->how.jitdumps.count; i++)
+		r = add_jitdump(replay->symbols, replay->how.jitdumps.items[i], err);
+	return r;
+}
+
 /* What a stream says of its machine comes before the first mapping: only then symbols can be looked for. */
 int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
@@ -156,8 +175,9 @@ int replay_symbols(struct replay *replay, struct perfev_error *err)
 		return r;
 	feed_build_ids(replay);
 	replay_feed_recorded(replay);
-	if (!replay->stacks_opts)
-		return 0;
+	r = add_jitdumps(replay, err);
+	if (r < 0 || !replay->stacks_opts)
+		return r;
 	replay->stacks_opts->arch = arch_of(replay);
 	return perfev_stacks_new(&replay->stacks, replay->symbols, replay->stacks_opts, err);
 }

@@ -130,14 +130,14 @@ static void put_functions(FILE *out, const struct loaded *l, int event, uint64_t
 	struct perfev_function *functions;
 	struct perfev_error err;
 	char self[32];
-	size_t count, i;
+	size_t count, all, i;
 
-	if (perfev_profile_functions(l->profile, event, &functions, &count, &err) < 0)
+	if (perfev_profile_top(l->profile, event, opts->limit, &functions, &count, &all, &err) < 0)
 		return;
 	fputs(opts->no_children ? "#\n#    self    samples   function\n"
 				: "#\n#    self   total    samples   function\n",
 	      out);
-	for (i = 0; i < count && i < opts->limit; i++) {
+	for (i = 0; i < count; i++) {
 		const struct perfev_function *f = &functions[i];
 
 		if (opts->no_children && !f->self)
@@ -152,8 +152,8 @@ static void put_functions(FILE *out, const struct loaded *l, int event, uint64_t
 		text_name(out, short_module(f->module));
 		fputs(")\n", out);
 	}
-	if (i < count)
-		fprintf(out, "# %zu more; --limit N shows N\n", count - i);
+	if (i < all)
+		fprintf(out, "# %zu more; --limit N shows N\n", all - i);
 	free(functions);
 }
 
@@ -179,10 +179,16 @@ static int larger_first(const void *a_, const void *b_)
 	return (a > b) - (a < b);
 }
 
-/* Children lists, by going through all nodes from the smallest to the largest. */
+static bool is_shown(const struct tree *t, uint32_t node)
+{
+	return percent(t->nodes[node].total, t->whole) >= 0.5;
+}
+
+/* Children lists, by going through all nodes that are shown from the smallest to the largest: what is below others that are not
+ * is smaller. */
 static bool link_children(struct tree *t)
 {
-	uint32_t *order = malloc((t->count + 1) * sizeof(*order)), i;
+	uint32_t *order = malloc((t->count + 1) * sizeof(*order)), i, n = 0;
 
 	t->first = malloc((t->count + 1) * sizeof(*t->first));
 	t->next = malloc((t->count + 1) * sizeof(*t->next));
@@ -191,12 +197,13 @@ static bool link_children(struct tree *t)
 		return false;
 	}
 	for (i = 0; i < t->count; i++) {
-		order[i] = i;
+		if (is_shown(t, i))
+			order[n++] = i;
 		t->first[i] = t->next[i] = UINT32_MAX;
 	}
 	sorted_tree = t;
-	qsort(order, t->count, sizeof(*order), larger_first);
-	for (i = (uint32_t)t->count; i-- > 0;) {
+	qsort(order, n, sizeof(*order), larger_first);
+	for (i = n; i-- > 0;) {
 		uint32_t node = order[i], parent = t->nodes[node].parent;
 
 		if (parent == node)
@@ -224,11 +231,8 @@ static void put_subtree(FILE *out, const struct tree *t, uint32_t root)
 	int depth = 0;
 
 	while (node != UINT32_MAX) {
-		bool shown = percent(t->nodes[node].total, t->whole) >= 0.5;
-
-		if (shown)
-			put_tree_line(out, t, node, depth);
-		if (shown && t->first[node] != UINT32_MAX) {
+		put_tree_line(out, t, node, depth);
+		if (t->first[node] != UINT32_MAX) {
 			node = t->first[node];
 			depth++;
 			continue;

@@ -105,6 +105,14 @@ PERFEV_API int perfev_profile_functions(const struct perfev_profile *profile, in
 					struct perfev_function **ret, size_t *count,
 					struct perfev_error *err);
 
+/*
+ * perfev_profile_top() - the same, only the @limit first of them, which is far less work
+ * @all: how many there are.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_profile_top(const struct perfev_profile *profile, int event, size_t limit, struct perfev_function **ret,
+				  size_t *count, size_t *all, struct perfev_error *err);
+
 /* A node of a call tree. Parents have lower numbers than their children. */
 struct perfev_profile_node {
 	uint32_t parent; /* its own number in a root */

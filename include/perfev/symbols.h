@@ -91,6 +91,16 @@ PERFEV_API int perfev_symbols_build_id(struct perfev_symbols *symbols,
 				       const struct perfev_build_id *entry,
 				       struct perfev_error *err);
 
+/*
+ * perfev_symbols_jitdump() - code that a process made at run time, as it wrote down in a jitdump file
+ * Such a file is found by itself where the process mapped it, as it should; this is for one that did not, and for one that is
+ * elsewhere now. It stays the process's over what that maps and runs.
+ * @pid: whose it is; -1: as the file says, which is not so in a namespace of processes.
+ * Return: 0; a negative errno: it cannot be read, or is of another format.
+ * Since: 0.1
+ */
+PERFEV_API int perfev_symbols_jitdump(struct perfev_symbols *symbols, const char *path, int32_t pid, struct perfev_error *err);
+
 /* An address in a recording. */
 struct perfev_place {
 	uint64_t ip;

@@ -4,7 +4,7 @@
  * units and the files that only it refers to; a package belongs to the file that found it, whatever units came out of it.
  */
 #include "dwarf_file.h"
-#include "kernel_object.h"
+#include "object_layout.h"
 #include "relocate.h"
 
 #include "base/sorted.h"
@@ -20,7 +20,7 @@ static const char *const names[DWARF_SECTIONS] = {
 /* Of a file that is not linked, which is a module of the kernel. Such files are small: all at once. */
 static int link_sections(struct dwarf *dwarf, const struct elf *elf)
 {
-	uint64_t *bases = kernel_object_bases(elf);
+	uint64_t *bases = object_layout(elf);
 	int r = bases ? 0 : -ENOMEM, i;
 
 	for (i = 0; r == 0 && i < DWARF_SECTIONS; i++)

@@ -119,8 +119,42 @@ static int open_jit(struct perfev_symbols *s, struct space_process *process, con
 	snprintf(module->why, sizeof(module->why), "%s", why);
 	jit->next = s->jits;
 	s->jits = jit;
-	process->jit = jit;
+	if (jit->dump || jit->has_record || !process->given)
+		process->jit = jit;
 	return 0;
+}
+
+/* The program may run already by what was read, or come yet. */
+static int add_given(struct perfev_symbols *s, const char *path, int32_t pid)
+{
+	struct space_process *process = symbols_process(s, pid);
+	struct module *module = symbols_module(s, path, NULL, 0);
+	char why[200];
+
+	if (!process || !module)
+		return -ENOMEM;
+	process->given = process->jit = jit_new(module->name, path, module, why);
+	if (!process->given)
+		return -ENOMEM;
+	module->loaded = true;
+	snprintf(module->why, sizeof(module->why), "%s", why);
+	process->given->next = s->jits;
+	s->jits = process->given;
+	return 0;
+}
+
+int perfev_symbols_jitdump(struct perfev_symbols *symbols, const char *path, int32_t pid, struct perfev_error *err)
+{
+	struct perfev_jitdump_opts opts = {.size = sizeof(opts), .partial = 1, .copy = 1};
+	struct perfev_jitdump_info info;
+	struct perfev_jitdump *dump;
+	int r = perfev_jitdump_open(&dump, path, &opts, err);
+
+	if (r < 0)
+		return r;
+	perfev_jitdump_describe(dump, &info);
+	perfev_jitdump_close(dump);
+	return add_given(symbols, path, pid >= 0 ? pid : (int32_t)info.pid) < 0 ? error_memory(err) : 0;
 }
 
 /* A file that is mapped where compiled code was. Memory without a file may be that code's own, mapped again. */

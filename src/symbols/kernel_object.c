@@ -1,62 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A module of the kernel is a file that is not linked: the kernel puts its sections one behind the other when it loads it
- * (layout_sections() of kernel/module/main.c, Linux 5.10 to 7.3): first all that are code, in the order of their headers, each
- * at its alignment, but what is for the start only. So where they are follows from the file, up to a section that the kernel
- * makes larger, as some machines do for jumps that go far.
+ * Where the file of a module of the kernel is, and what it says: object_layout.c tells where its code is. The rest is as for any
+ * other file, but that no kallsyms of today may know of it.
  */
 #include "kernel_object.h"
 #include "elf_symbols.h"
+#include "object_layout.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#define FLAG_ALLOC 2
-#define FLAG_EXEC  4
-
-static bool is_code(const struct elf_section *section)
-{
-	return (section->flags & FLAG_ALLOC) && (section->flags & FLAG_EXEC) && strncmp(section->name, ".init", 5);
-}
-
-/* Those that get their size from the kernel. */
-static bool may_grow(const struct elf_section *section)
-{
-	static const char *const names[] = {".plt", ".got", ".stubs", ".text.ftrace_trampoline", ".core.plt"};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(section->name, names[i]))
-			return true;
-	return false;
-}
-
-uint64_t *kernel_object_bases(const struct elf *elf)
-{
-	uint64_t *bases = malloc(((size_t)elf->section_count + 1) * sizeof(*bases)), at = 0;
-	struct elf_section section;
-	bool known = true;
-	uint32_t i;
-
-	for (i = 0; bases && i < elf->section_count; i++) {
-		uint64_t align;
-
-		bases[i] = ELF_NOWHERE;
-		if (!known || !elf_section(elf, i, &section) || !is_code(&section))
-			continue;
-		known = !may_grow(&section);
-		align = section.alignment ? section.alignment : 1;
-		if (align & (align - 1) || align > 1 << 20 || section.size > 1u << 30)
-			known = false;
-		if (!known)
-			continue;
-		at = (at + align - 1) & ~(align - 1);
-		bases[i] = at;
-		at += section.size;
-	}
-	return bases;
-}
 
 static bool has_symtab(const struct elf *elf)
 {
@@ -73,7 +26,7 @@ static int read_symbols(struct module *module)
 
 	if (module->elf.type != ELF_RELOCATABLE || !elf_section_of_type(&module->elf, ELF_SYMTAB, &table))
 		return 0;
-	bases = kernel_object_bases(&module->elf);
+	bases = object_layout(&module->elf);
 	if (bases)
 		r = elf_symbols_read(&module->table, &module->elf, &table, bases);
 	free(bases);

@@ -8,8 +8,5 @@
 /* kernel_object_load() - finds the file of a module, and reads its symbols into the table: addresses count from where the
  * module begins. Once; afterwards the table has some, or why is set. Return: 0, -ENOMEM. */
 int kernel_object_load(struct module *module, const struct module_places *places);
-/* kernel_object_bases() - where the kernel puts the sections of @elf: one number for each, ELF_NOWHERE for those that are no
- * code, or whose place cannot be known. To be freed; NULL without memory. */
-uint64_t *kernel_object_bases(const struct elf *elf);
 
 #endif

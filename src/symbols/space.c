@@ -229,7 +229,7 @@ void space_exec(struct spaces *spaces, struct space_process *process)
 	if (process->view.mappings)
 		spaces->execs++;
 	process->view.before = process->view.mappings;
-	process->jit = NULL;
+	process->jit = process->given;
 	process->program = process->view.list = NULL;
 	process->view.mappings = NULL;
 	process->view.generation = ++spaces->generations;

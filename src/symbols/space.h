@@ -45,6 +45,7 @@ struct space_process {
 	struct space_view view; /* now */
 	struct space_thread *threads;
 	struct jit *jit; /* code that it compiled; or NULL */
+	struct jit *given; /* the same, as the user says, whatever it maps and runs */
 	struct module *program; /* that was mapped first: it stays for as long as the program runs; NULL: none yet */
 	struct space_process *next;
 };

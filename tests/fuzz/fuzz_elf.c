@@ -4,7 +4,7 @@
 
 #include "symbols/elf.h"
 #include "symbols/elf_symbols.h"
-#include "symbols/kernel_object.h"
+#include "symbols/object_layout.h"
 #include "symbols/link.h"
 #include "symbols/mini.h"
 #include "symbols/module.h"
@@ -33,7 +33,7 @@ static void use_symbols(const struct elf *elf)
 /* As if it were a module of the kernel. */
 static void use_object(const struct elf *elf)
 {
-	uint64_t *bases = kernel_object_bases(elf);
+	uint64_t *bases = object_layout(elf);
 	struct table table = {NULL, 0, 0, NULL, NULL};
 	struct elf_section symbols;
 	size_t i;

@@ -2,8 +2,8 @@
 /* The kernel's image: where it is found, and names, lines and inlined functions out of it, for a kernel that was at another
  * address. The image is a program that is linked as if it were one. */
 #include "feeding.h"
+#include "shell.h"
 
-#include <stdarg.h>
 
 #define MOVED UINT64_C(0x7200000) /* by that much, against where it was linked for */
 
@@ -24,23 +24,6 @@ static const char source[] =
 	"	return inner(x) + 1; /* line 9 */\n"
 	"}\n"
 	"void _start(void) { n = vfs_look(n); for (;;) ; }\n";
-
-/* A command of the shell, in the folder; where one does not work, the test has nothing to look at. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
-static void shell(const char *format, ...)
-{
-	char line[4096], full[4200];
-	va_list args;
-
-	va_start(args, format);
-	assert_in_range(vsnprintf(line, sizeof(line), format, args), 1, sizeof(line) - 1);
-	va_end(args);
-	snprintf(full, sizeof(full), "exec 2>/dev/null; %s", line);
-	if (system(full))
-		skip();
-}
 
 static uint64_t address_in(const char *path, const char *name)
 {
@@ -67,7 +50,7 @@ static void make_image(void)
 	assert_non_null(file);
 	fputs(source, file);
 	fclose(file);
-	shell("gcc -O1 -g -fno-toplevel-reorder -fno-pic -nostdlib -static -no-pie -Wl,--build-id -Wl,-Ttext=0x41000000 k.c -o image");
+	make(shell("gcc -O1 -g -fno-toplevel-reorder -fno-pic -nostdlib -static -no-pie -Wl,--build-id -Wl,-Ttext=0x41000000 k.c -o image"));
 	text = address_in("image", "_text");
 	function = address_in("image", "vfs_look");
 	assert_int_equal(perfev_build_id_read(id, "image", NULL), 20);
@@ -174,7 +157,7 @@ static void test_places(void **state)
 	(void)state;
 	make_image();
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		shell("rm -rf boot usr lib; mkdir -p \"$(dirname %s)\" && cp image %s", names[i], names[i]);
+		make(shell("rm -rf boot usr lib; mkdir -p \"$(dirname %s)\" && cp image %s", names[i], names[i]));
 		open_symbols(opts, id);
 		expect_name("vfs_look");
 		expect_inlined(true);
@@ -182,7 +165,7 @@ static void test_places(void **state)
 	opts.release = NULL;
 	open_symbols(opts, id);
 	expect_name(NULL);
-	shell("rm -rf lib; mkdir -p usr/lib/debug/.build-id/%.2s && cp image usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex, hex + 2);
+	make(shell("rm -rf lib; mkdir -p usr/lib/debug/.build-id/%.2s && cp image usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex, hex + 2));
 	open_symbols(opts, id);
 	expect_name("vfs_look");
 	expect_inlined(true);
@@ -197,11 +180,11 @@ static void test_cache(void **state)
 	(void)state;
 	make_image();
 	snprintf(cache, sizeof(cache), "%s/cache", root);
-	shell("mkdir -p cache/.build-id/%.2s/%s && cp image cache/.build-id/%.2s/%s/vmlinux", hex, hex + 2, hex, hex + 2);
+	make(shell("mkdir -p cache/.build-id/%.2s/%s && cp image cache/.build-id/%.2s/%s/vmlinux", hex, hex + 2, hex, hex + 2));
 	open_symbols(opts, id);
 	expect_name("vfs_look");
 	expect_inlined(true);
-	shell("nm image | sed 's/vfs_look/of_text/' > cache/.build-id/%.2s/%s/kallsyms", hex, hex + 2);
+	make(shell("nm image | sed 's/vfs_look/of_text/' > cache/.build-id/%.2s/%s/kallsyms", hex, hex + 2));
 	open_symbols(opts, id);
 	expect_name("of_text");
 }
@@ -214,7 +197,7 @@ static void test_another(void **state)
 
 	(void)state;
 	make_image();
-	shell("mkdir -p boot && cp image boot/vmlinux-6.9-test");
+	make(shell("mkdir -p boot && cp image boot/vmlinux-6.9-test"));
 	id[0] ^= 1;
 	open_symbols(opts, id);
 	expect_name(NULL);
@@ -233,7 +216,7 @@ static void test_another(void **state)
 	id[0] ^= 1;
 	open_symbols(opts, id);
 	expect_name("vfs_look");
-	shell("echo text > other && strip image -o stripped");
+	make(shell("echo text > other && strip image -o stripped"));
 	snprintf(path, sizeof(path), "%s/other", root);
 	open_symbols(opts, NULL);
 	assert_non_null(strstr(why(), "/other is no ELF file"));
@@ -254,7 +237,7 @@ static void test_debug_file(void **state)
 	(void)state;
 	make_image();
 	snprintf(path, sizeof(path), "%s/kallsyms", root);
-	shell("nm image > kallsyms; mkdir -p usr/lib/debug/boot && objcopy --only-keep-debug image usr/lib/debug/boot/vmlinux-6.9-test");
+	make(shell("nm image > kallsyms; mkdir -p usr/lib/debug/boot && objcopy --only-keep-debug image usr/lib/debug/boot/vmlinux-6.9-test"));
 	open_symbols(opts, id);
 	expect_name("vfs_look");
 	expect_inlined(true);
@@ -264,7 +247,7 @@ static void test_debug_file(void **state)
 	expect_inlined(true);
 	/* kallsyms of this boot, and a recording that does not say where the kernel was */
 	opts.kallsyms = path;
-	shell("nm image | sed 's/^00000000/00000100/' > kallsyms");
+	make(shell("nm image | sed 's/^00000000/00000100/' > kallsyms"));
 	perfev_symbols_free(symbols);
 	opts.size = sizeof(opts);
 	opts.vmlinux = "image";

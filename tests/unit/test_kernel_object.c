@@ -2,12 +2,12 @@
 /* Names of a module of the kernel out of its file, when it was unloaded before the recording was read: a file that is not linked,
  * as the kernel lays it out. And which file that is, as depmod wrote it down. */
 #include "feeding.h"
+#include "shell.h"
 
 #include "capture/module_paths.h"
 #include "symbols/kernel_object.h"
 #include "symbols/elf_symbols.h"
 
-#include <stdarg.h>
 
 #define START UINT64_C(0xffffffffc0310000)
 
@@ -23,22 +23,6 @@ static const char source[] =
 	"	\".section .exit.text, \\\"ax\\\", @progbits\\n.balign 16\\n.type at_end, @function\\nat_end:\\n.skip 9\\n.size at_end, 9\\n\"\n"
 	"	\".section .text.ftrace_trampoline, \\\"ax\\\", @progbits\\n.skip 1\\n\"\n"
 	"	\".section .text.behind, \\\"ax\\\", @progbits\\n.type behind, @function\\nbehind:\\n.skip 9\\n.size behind, 9\\n\");\n";
-
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
-static void shell(const char *format, ...)
-{
-	char line[4096], full[4200];
-	va_list args;
-
-	va_start(args, format);
-	assert_in_range(vsnprintf(line, sizeof(line), format, args), 1, sizeof(line) - 1);
-	va_end(args);
-	snprintf(full, sizeof(full), "exec 2>/dev/null; %s", line);
-	if (system(full))
-		skip();
-}
 
 static int set_up(void **state)
 {
@@ -70,9 +54,9 @@ static int tear_down(void **state)
 /* The module in the folder; a build-id of twenty equal digits. */
 static void make_module(const char *digit)
 {
-	shell("printf '.section .note.gnu.build-id, \"a\", @note\\n.balign 4\\n.long 4, 20, 3\\n.ascii \"GNU\\\\0\"\\n.fill 20, 1, %s\\n'"
+	make(shell("printf '.section .note.gnu.build-id, \"a\", @note\\n.balign 4\\n.long 4, 20, 3\\n.ascii \"GNU\\\\0\"\\n.fill 20, 1, %s\\n'"
 	      " > id.s && gcc -c m.c -o m.o && gcc -c id.s -o id.o && ld -r m.o id.o -o m.ko && mkdir -p .%.*s && cp m.ko .%s",
-	      digit, (int)(strrchr(path, '/') - path), path, path);
+	      digit, (int)(strrchr(path, '/') - path), path, path));
 }
 
 /* A recording of another machine: its kernel has other modules by now. */
@@ -146,15 +130,15 @@ static void test_build_ids(void **state)
 	expect_at(0, NULL);
 	assert_true(perfev_symbols_module(symbols, find(0, START, KERNEL).module_id, &info));
 	assert_non_null(strstr(info.why, "/test-dev.ko has another build-id"));
-	shell("mkdir -p usr/lib/debug/lib/modules/6.9-test/kernel/drivers");
+	make(shell("mkdir -p usr/lib/debug/lib/modules/6.9-test/kernel/drivers"));
 	make_module("0x22");
-	shell("mv .%s usr/lib/debug%s", path, path);
+	make(shell("mv .%s usr/lib/debug%s", path, path));
 	open_symbols(id);
 	expect_names();
-	shell("mv usr/lib/debug%s usr/lib/debug%s.debug", path, path);
+	make(shell("mv usr/lib/debug%s usr/lib/debug%s.debug", path, path));
 	open_symbols(id);
 	expect_names();
-	shell("rm -r lib usr; mkdir -p usr/lib/debug/.build-id/22 && cp m.ko usr/lib/debug/.build-id/22/22222222222222222222222222222222222222.debug");
+	make(shell("rm -r lib usr; mkdir -p usr/lib/debug/.build-id/22 && cp m.ko usr/lib/debug/.build-id/22/22222222222222222222222222222222222222.debug"));
 	open_symbols(id);
 	expect_names();
 }
@@ -163,13 +147,13 @@ static void test_packed(void **state)
 {
 	(void)state;
 	make_module("0x44");
-	shell("xz -c --check=crc32 m.ko > .%s", path);
+	make(shell("xz -c --check=crc32 m.ko > .%s", path));
 	open_symbols(NULL);
 	expect_names();
-	shell("zstd -q -f m.ko -o .%s", path);
+	make(shell("zstd -q -f m.ko -o .%s", path));
 	open_symbols(NULL);
 	expect_names();
-	shell("head -c 100 .%s > cut && mv cut .%s", path, path);
+	make(shell("head -c 100 .%s > cut && mv cut .%s", path, path));
 	open_symbols(NULL);
 	expect_at(0, NULL);
 }
@@ -196,16 +180,16 @@ static void test_debug_information(void **state)
 	FILE *file;
 
 	(void)state;
-	shell("mkdir -p .%.*s usr/lib/debug%.*s", (int)(strrchr(path, '/') - path), path, (int)(strrchr(path, '/') - path), path);
+	make(shell("mkdir -p .%.*s usr/lib/debug%.*s", (int)(strrchr(path, '/') - path), path, (int)(strrchr(path, '/') - path), path));
 	file = fopen("m.c", "w");
 	assert_non_null(file);
 	fputs(code, file);
 	fclose(file);
-	shell("gcc -O1 -g -fno-asynchronous-unwind-tables -c m.c -o m.o && ld -r --build-id m.o -o m.ko");
+	make(shell("gcc -O1 -g -fno-asynchronous-unwind-tables -c m.c -o m.o && ld -r --build-id m.o -o m.ko"));
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		struct perfev_place place = {0, 0, KERNEL};
 
-		shell(commands[i], path, path);
+		make(shell(commands[i], path, path));
 		open_symbols(NULL);
 		assert_string_equal(find(0, START, KERNEL).symbol, "look");
 		for (found = rare = 0, place.ip = START; place.ip < START + 64; place.ip++) {
@@ -266,10 +250,10 @@ static void test_other_files(void **state)
 {
 	(void)state;
 	make_module("0x55");
-	shell("cp /bin/sh .%s", path);
+	make(shell("cp /bin/sh .%s", path));
 	open_symbols(NULL);
 	expect_at(0, NULL);
-	shell("rm .%s", path);
+	make(shell("rm .%s", path));
 	open_symbols(NULL);
 	expect_at(0, NULL);
 }

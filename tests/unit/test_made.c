@@ -349,6 +349,30 @@ static void test_dump_that_is_none(void **state)
 	assert_true(jit_is_dump("jit-7.dump") && jit_is_dump("/var/a/.debug/jit/jit-123.dump"));
 }
 
+/* S21: the process did not map it, runs another program later, and has another number than it thinks. */
+static void test_dump_that_is_named(void **state)
+{
+	char path[64];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/jit-7.dump", folder);
+	write_dump(path);
+	assert_works(perfev_symbols_jitdump(symbols, path, -1, &err));
+	assert_works(perfev_symbols_jitdump(symbols, path, 70, &err));
+	feed_comm(7, 7, "program", true);
+	feed_mmap2(7, 0x5000, 0xa000, 0, "//anon", NULL);
+	tell_time(250, true);
+	expect(7, 0x5080, "over it", "jit-7.dump");
+	expect(70, 0x5080, "over it", "jit-7.dump");
+	expect_nameless(8, 0x5080, "[unknown]");
+	feed_comm(7, 7, "again", true);
+	feed_mmap2(7, 0x1000, 0x2000, 0, "/nowhere/jit-7.dump", NULL); /* it says so after all, but that cannot be read */
+	feed_mmap2(7, 0x5000, 0xa000, 0, "//anon", NULL);
+	expect(7, 0x5080, "over it", "jit-7.dump");
+	assert_fails(perfev_symbols_jitdump(symbols, "/nonexistent", -1, &err), ENOENT);
+	assert_fails(perfev_symbols_jitdump(symbols, "/bin/sh", -1, &err), EINVAL);
+}
+
 static int begin(void **state)
 {
 	strcpy(folder, "/tmp/perfev-test-XXXXXX");
@@ -369,6 +393,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_newest_wins),
 	cmocka_unit_test(test_list_against_single_bytes),
 	cmocka_unit_test(test_map_lines),
+	cmocka_unit_test_setup_teardown(test_dump_that_is_named, begin, end),
 	cmocka_unit_test(test_map_against_single_bytes),
 	cmocka_unit_test_setup_teardown(test_dump_in_time, begin, end),
 	cmocka_unit_test_setup_teardown(test_dump_of_another_clock, begin, end),

@@ -333,6 +333,39 @@ static void expect_same(const struct perfev_profile *other)
 	free(g);
 }
 
+/* The first ones are those of all, with equal numbers, equal names, and none, among them. */
+static void test_top(void **state)
+{
+	static const size_t limits[] = {0, 1, 2, 7, 40, 255, 256, 257, 299, 300, 301, 5000};
+	static const char *const names[] = {"x", "y", "z", NULL};
+	struct perfev_function *all, *some;
+	size_t count, n, total, i, k;
+
+	(void)state;
+	perfev_profile_event(profile, "cycles", &err);
+	for (i = 0; i < 300; i++) {
+		uint32_t f = frame(names[i % 4], i % 8 < 4 ? "m" : "n", i, (uint32_t)(i % 3 == 0));
+
+		for (k = random_below(4) + 1; k; k--)
+			add(0, UINT32_MAX, 1, 1, &f);
+	}
+	assert_works(perfev_profile_functions(profile, 0, &all, &count, &err));
+	assert_int_equal(count, 300);
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		assert_works(perfev_profile_top(profile, 0, limits[i], &some, &n, &total, &err));
+		assert_int_equal(total, count);
+		assert_int_equal(n, limits[i] < count ? limits[i] : count);
+		for (k = 0; k < n; k++) {
+			assert_int_equal(some[k].frame, all[k].frame);
+			assert_int_equal(some[k].total, all[k].total);
+			assert_string_equal(some[k].symbol, all[k].symbol);
+		}
+		free(some);
+	}
+	free(all);
+	assert_fails(perfev_profile_top(profile, 1, 5, &some, &n, &total, &err), EINVAL);
+}
+
 /* Samples that come together are the same as one by one, to the numbers of nodes; and all or none of them are added. */
 static void test_all_together(void **state)
 {
@@ -550,6 +583,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_nameless, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_frames, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_wrong_numbers, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_top, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_all_together, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_folded_names, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_folded_order, setup, teardown),

@@ -3,6 +3,7 @@
  * root: debug files by build-id, link and cache, symbols packed in a file, debug information that is split and shared.
  * What does not belong together is refused, and said. Skipped where a tool is not there. */
 #include "left.h"
+#include "shell.h"
 #include "test.h"
 
 #include "base/library.h"
@@ -11,7 +12,6 @@
 #include "symbols/mini.h"
 #include "symbols/module.h"
 
-#include <stdarg.h>
 #include <unistd.h>
 
 static char root[64], old[4096];
@@ -26,28 +26,6 @@ static const char source[] =
 	"int main(int c, char **v) { (void)v; return exported(c); }\n";
 
 /* ---- making files --------------------------------------------------------------------------------------------- */
-
-/* A command of the shell, in the folder; false when it fails. */
-#if defined(__GNUC__)
-__attribute__((format(printf, 1, 2)))
-#endif
-static bool shell(const char *format, ...)
-{
-	char line[4096], full[4200];
-	va_list args;
-
-	va_start(args, format);
-	assert_in_range(vsnprintf(line, sizeof(line), format, args), 1, sizeof(line) - 1);
-	va_end(args);
-	snprintf(full, sizeof(full), "exec 2>/dev/null; %s", line);
-	return system(full) == 0;
-}
-
-static void make(bool worked)
-{
-	if (!worked)
-		skip();
-}
 
 /* bin/p, with options; full.p is the same file as the compiler made it. */
 static void compile(const char *options)
