@@ -114,30 +114,33 @@ static uint32_t known_marks(const struct perfev_u64s *chain)
 	return chain->count;
 }
 
-/* A place of a chain: its function; of a stack that was unwound, as perf has it, first the calls that were inlined there. */
-static int put_chain_place(struct script *script, const struct script_sample *s, const struct perfev_place *place,
-			   struct perfev_error *err)
+static inline int put_chain_line(struct script *script, const struct script_sample *s, const struct perfev_place *place,
+				 const struct perfev_frame *frame, struct perfev_error *err)
 {
-	bool user = place->cpumode == PERF_RECORD_MISC_USER;
 	uint32_t shown = script->fields.shown[s->event->kind];
+	const struct script_frame *f = script_frame(script, frame);
+	char *to = place_room(script, f);
+
+	*to++ = '\t';
+	to = put_hex_column(to, place->cpumode == PERF_RECORD_MISC_USER ? frame->file_offset : place->ip);
+	to = put_place(to, shown, frame, f);
+	if (!has(shown, FIELD_SRCLINE))
+		*to++ = '\n';
+	pen_end(script->pen, to);
+	return has(shown, FIELD_SRCLINE) ? put_source_line(script, s, place, err) : 0;
+}
+
+/* A place of a stack that was unwound: as perf has it, first the calls that were inlined there. */
+static int put_unwound(struct script *script, const struct script_sample *s, const struct perfev_place *place, struct perfev_error *err)
+{
 	struct perfev_frame frames[PLACE_FRAMES];
-	int n = perfev_symbols_find(script->replay.symbols, place, frames, script->unwound && user ? PLACE_FRAMES : 1, err), i;
+	int n = perfev_symbols_find(script->replay.symbols, place, frames, PLACE_FRAMES, err), i, r = n < 0 ? n : 0;
 
-	for (i = 0; i < n; i++) {
-		const struct script_frame *f = script_frame(script, &frames[i]);
-		char *to = place_room(script, f);
-
+	for (i = 0; r >= 0 && i < n; i++) {
 		frames[i].offset = frames[n - 1].offset; /* counted from where the function around it begins */
-		*to++ = '\t';
-		to = put_hex_column(to, user ? frames[i].file_offset : place->ip);
-		to = put_place(to, shown, &frames[i], f);
-		if (!has(shown, FIELD_SRCLINE))
-			*to++ = '\n';
-		pen_end(script->pen, to);
-		if (has(shown, FIELD_SRCLINE) && put_source_line(script, s, place, err) < 0)
-			return -1;
+		r = put_chain_line(script, s, place, &frames[i], err);
 	}
-	return n < 0 ? -1 : 0;
+	return r;
 }
 
 static int put_chain(struct script *script, const struct script_sample *s, struct perfev_error *err)
@@ -145,7 +148,9 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 	const struct perfev_u64s *chain = &s->sample->callchain;
 	uint32_t depth = 0, count = known_marks(chain), i;
 	struct perfev_place place = {0, s->pid, PERF_RECORD_MISC_USER};
-	bool first = true;
+	bool first = true, inlined;
+	struct perfev_frame frame;
+	int r;
 
 	for (i = 0; i < count && depth < script->max_stack; i++) {
 		place.ip = perfev_u64s_at(*chain, i);
@@ -155,10 +160,15 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 			continue;
 		}
 		/* as perf does: of a chain that the kernel made, the return addresses; of one that was unwound, the calls */
-		if (script->unwound && !first && place.cpumode == PERF_RECORD_MISC_USER)
+		inlined = script->unwound && place.cpumode == PERF_RECORD_MISC_USER;
+		if (inlined && !first)
 			place.ip--;
 		first = false;
-		if (put_chain_place(script, s, &place, err) < 0)
+		if (inlined)
+			r = put_unwound(script, s, &place, err);
+		else if ((r = perfev_symbols_find(script->replay.symbols, &place, &frame, 1, err)) >= 0)
+			r = put_chain_line(script, s, &place, &frame, err);
+		if (r < 0)
 			return -1;
 		depth++;
 	}

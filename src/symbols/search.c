@@ -46,12 +46,21 @@ static void hex(const uint8_t *id, size_t size, char *to)
 	to[i * 2] = 0;
 }
 
+static bool is_said(const char *refused, const char *path)
+{
+	const char *at = refused;
+
+	while ((at = strstr(at, path)) && ((at != refused && at[-1] != ' ') || at[strlen(path)] != ' '))
+		at++;
+	return at != NULL;
+}
+
 /* The first ones; a file that is tried twice is said once. */
 static void refuse(struct search *s, const char *path, const char *why)
 {
 	size_t used = strlen(s->refused);
 
-	if (!strstr(s->refused, path) && used + strlen(path) + strlen(why) + 4 < sizeof(s->refused))
+	if (!is_said(s->refused, path) && used + strlen(path) + strlen(why) + 4 < sizeof(s->refused))
 		snprintf(s->refused + used, sizeof(s->refused) - used, "%s%s %s", used ? "; " : "", path, why);
 }
 

@@ -203,6 +203,10 @@ static void test_another(void **state)
 	expect_name(NULL);
 	expect_inlined(false);
 	assert_non_null(strstr(why(), "/boot/vmlinux-6.9-test has another build-id"));
+	make(shell("mkdir -p usr/lib/debug/boot && cp image usr/lib/debug/boot/vmlinux-6.9-test")); /* told too, though it ends alike */
+	open_symbols(opts, id);
+	assert_non_null(strstr(why(), "/boot/vmlinux-6.9-test has another build-id; "));
+	assert_non_null(strstr(why(), "/usr/lib/debug/boot/vmlinux-6.9-test has another build-id"));
 	open_symbols(opts, NULL);
 	expect_name(NULL);
 	snprintf(path, sizeof(path), "%s/image", root);
