@@ -184,4 +184,9 @@ size_t script_trace(struct script *script, struct script_event *event, struct pe
 int script_text(struct script *script, const struct script_sample *sample, struct perfev_error *err);
 int script_json(struct script *script, const struct script_sample *sample, struct perfev_error *err);
 
+/* Whose the addresses behind a mark of a call chain are (PERF_RECORD_MISC_...); 0: perf does not know it. */
+uint32_t script_mode_of(uint64_t context);
+/* How many addresses of a chain are printed: none, as perf does, where it has a mark that is not known. */
+uint32_t script_known_marks(const struct perfev_u64s *chain);
+
 #endif

@@ -137,3 +137,33 @@ size_t script_trace(struct script *script, struct script_event *event, struct pe
 		n = (int)perfev_tracepoint_format(to, size, event->tracepoint, raw);
 	return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
+
+/* ---- marks of call chains -------------------------------------------------------------------------------- */
+
+uint32_t script_mode_of(uint64_t context)
+{
+	switch (context) {
+	case (uint64_t)PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+	case (uint64_t)PERF_CONTEXT_USER_DEFERRED:
+		return PERF_RECORD_MISC_USER;
+	default:
+		return 0;
+	}
+}
+
+uint32_t script_known_marks(const struct perfev_u64s *chain)
+{
+	uint32_t i;
+
+	for (i = 0; i < chain->count; i++) {
+		uint64_t ip = perfev_u64s_at(*chain, i);
+
+		if (ip >= (uint64_t)PERF_CONTEXT_MAX && !script_mode_of(ip))
+			return 0;
+	}
+	return chain->count;
+}

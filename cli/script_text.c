@@ -84,36 +84,6 @@ static int put_source_line(struct script *script, const struct script_sample *s,
 	return r;
 }
 
-/* Whose an address of a chain is; 0: what follows cannot be known. */
-static uint32_t mode_of(uint64_t context)
-{
-	switch (context) {
-	case (uint64_t)PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	case (uint64_t)PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case (uint64_t)PERF_CONTEXT_USER:
-	case (uint64_t)PERF_CONTEXT_USER_DEFERRED:
-		return PERF_RECORD_MISC_USER;
-	default:
-		return 0;
-	}
-}
-
-/* perf does not print a part of a chain with a mark that it does not know. */
-static uint32_t known_marks(const struct perfev_u64s *chain)
-{
-	uint32_t i;
-
-	for (i = 0; i < chain->count; i++) {
-		uint64_t ip = perfev_u64s_at(*chain, i);
-
-		if (ip >= (uint64_t)PERF_CONTEXT_MAX && !mode_of(ip))
-			return 0;
-	}
-	return chain->count;
-}
-
 static inline int put_chain_line(struct script *script, const struct script_sample *s, const struct perfev_place *place,
 				 const struct perfev_frame *frame, struct perfev_error *err)
 {
@@ -146,7 +116,7 @@ static int put_unwound(struct script *script, const struct script_sample *s, con
 static int put_chain(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
 	const struct perfev_u64s *chain = &s->sample->callchain;
-	uint32_t depth = 0, count = known_marks(chain), i;
+	uint32_t depth = 0, count = script_known_marks(chain), i;
 	struct perfev_place place = {0, s->pid, PERF_RECORD_MISC_USER};
 	bool first = true, inlined;
 	struct perfev_frame frame;
@@ -155,7 +125,7 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 	for (i = 0; i < count && depth < script->max_stack; i++) {
 		place.ip = perfev_u64s_at(*chain, i);
 		if (place.ip >= (uint64_t)PERF_CONTEXT_MAX) {
-			place.cpumode = mode_of(place.ip);
+			place.cpumode = script_mode_of(place.ip);
 			first = true;
 			continue;
 		}
