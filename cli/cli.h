@@ -256,6 +256,8 @@ struct replay {
 	/* set by the user before replay_run(): is told every sample; < 0 ends it */
 	int (*sample)(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
 		      struct perfev_error *err);
+	/* the same, or NULL: is told the records of counts, and of what they are */
+	int (*count)(void *context, const struct perfev_record *record);
 	void *context;
 };
 

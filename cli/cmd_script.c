@@ -28,6 +28,7 @@ struct run {
 	struct count *counts; /* sorted by id */
 	size_t count_count;
 	bool *wanted; /* by event */
+	struct script_stat *stat; /* counts that were recorded; NULL: none */
 	uint64_t samples;
 };
 
@@ -243,6 +244,14 @@ static int take(void *context, const struct perfev_record *record, const struct 
 	return r;
 }
 
+static int take_count(void *context, const struct perfev_record *record)
+{
+	struct run *run = context;
+
+	pen_flush(run->script.pen);
+	return script_stat(&run->stat, run->script.pen->out, run->script.replay.reader, record);
+}
+
 /* ---- the whole ------------------------------------------------------------------------------------------------------ */
 
 static void say_missing(const struct run *run)
@@ -257,7 +266,7 @@ static void say_missing(const struct run *run)
 			note("fields of %s are printed as they are: %s", event->name, text_cause(event->why));
 		said = event->why[0] ? event->why : said;
 	}
-	if (!run->samples)
+	if (!run->samples && !script_stat_printed(run->stat))
 		note("%s has no sample%s", run->o->replay.path,
 		     perfev_reader_event_count(run->script.replay.reader) ? " that is asked for" : "");
 }
@@ -274,6 +283,7 @@ static int run_all(struct run *run)
 	if (r < 0)
 		return report_error(&err);
 	replay->sample = take;
+	replay->count = run->o->json ? NULL : take_count;
 	replay->context = run;
 	run->script.arch = replay_feature(replay, PERFEV_FEATURE_ARCH);
 	r = look_for_events(run);
@@ -305,6 +315,7 @@ static void run_free(struct run *run)
 	free(run->wanted);
 	free(run->counts);
 	script_free_frames(&run->script);
+	script_stat_free(run->stat);
 	replay_close(&run->script.replay);
 	free(run->script.pen);
 	free(run);

@@ -237,6 +237,8 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 	const struct perfev_layout *layout = perfev_reader_layout(replay->reader, record);
 	int as_it_is, r = 0;
 
+	if (replay->count && record->type >= PERFEV_RECORD_THREAD_MAP && record->type <= PERFEV_RECORD_EVENT_UPDATE)
+		return replay->count(replay->context, record);
 	if (!replay->symbols && says_of_machine(record->type))
 		return 0;
 	if (!replay->symbols)

@@ -189,4 +189,13 @@ uint32_t script_mode_of(uint64_t context);
 /* How many addresses of a chain are printed: none, as perf does, where it has a mark that is not known. */
 uint32_t script_known_marks(const struct perfev_u64s *chain);
 
+/* ---- script_stat.c: what perf stat record wrote ----------------------------------------------------------- */
+
+struct script_stat;
+
+/* A record of a tool; those of counts print. @state: NULL at first. Returns 0, -ENOMEM. */
+int script_stat(struct script_stat **state, FILE *out, struct perfev_reader *reader, const struct perfev_record *record);
+bool script_stat_printed(const struct script_stat *state);
+void script_stat_free(struct script_stat *state);
+
 #endif

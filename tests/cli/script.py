@@ -170,6 +170,28 @@ def test_text_of_recordings_with_traces():
             expect(ours.raw == theirs.raw and ours.raw.count(b"\n") > 10, f"{name}: {ours.out[:200]} {theirs.out[:200]}")
 
 
+def test_counts_that_were_recorded():
+    """perf stat record: one command, all CPUs, intervals, two threads; as a file and as a stream."""
+    need_command("perf")
+    tables = 0
+    with Folder() as folder:
+        for words in (["-e", "task-clock,page-faults", "-I", "50", "--", BURN, "0.2"], ["-a", "-e", "cpu-clock,page-faults", "--", "sleep", "0.1"],
+                      ["-e", "{task-clock,page-faults}", "--", BURN, "0.05"], ["--per-thread", "-e", "task-clock", "-p", str(os.getpid()), "--", "sleep", "0.1"],
+                      ["-a", "-A", "-e", "cpu-clock:u", "--", "sleep", "0.1"]):
+            path = folder / "a.data"
+            if run("perf", "stat", "record", "-o", path, *words).code:
+                continue
+            theirs, ours = run("perf", "script", "-i", path), perfev("script", "-i", path)
+            expect_code(ours, 0)
+            expect(ours.out == theirs.out and ours.out.startswith("CPU   THREAD "), f"{words}: {ours.out[:300]} {theirs.out[:300]}")
+            expect(not ours.err, ours.err)
+            tables += 1
+        expect(tables >= 3, f"{tables} tables")
+        done = run("sh", "-c", f"perf stat record -o - -e task-clock -- {BURN} 0.05 2>/dev/null | {PERFEV} script -i -")
+        expect_code(done, 0)
+        expect(re.search(r"^ -1 +\d+ +[1-9]\d+ .* task-clock", done.out, re.M), done.out)
+
+
 def test_branches_of_recordings_of_others():
     """Each way to print branches, of kernel code, of files and of code that was made at run time; also where there are none."""
     need_command("perf")
