@@ -261,9 +261,9 @@ struct replay {
 	void *context;
 };
 
-/* @replay: zero. To be closed also when it could not be opened. */
 /* What was asked for is used, or refused; not found later, sample by sample. Returns -1, or an exit code after it said why. */
 int names_check(const char *symfs, const char *kallsyms, const char *vmlinux);
+/* @replay: zero. To be closed also when it could not be opened. */
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err);
 int replay_run(struct replay *replay, struct perfev_error *err);
 /* The symbols before replay_run(), which makes them otherwise. */

@@ -248,8 +248,7 @@ static int take_count(void *context, const struct perfev_record *record)
 {
 	struct run *run = context;
 
-	pen_flush(run->script.pen);
-	return script_stat(&run->stat, run->script.pen->out, run->script.replay.reader, record);
+	return script_stat(&run->stat, run->script.pen, run->script.replay.reader, record);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------ */

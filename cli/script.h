@@ -194,7 +194,7 @@ uint32_t script_known_marks(const struct perfev_u64s *chain);
 struct script_stat;
 
 /* A record of a tool; those of counts print. @state: NULL at first. Returns 0, -ENOMEM. */
-int script_stat(struct script_stat **state, FILE *out, struct perfev_reader *reader, const struct perfev_record *record);
+int script_stat(struct script_stat **state, struct pen *pen, struct perfev_reader *reader, const struct perfev_record *record);
 bool script_stat_printed(const struct script_stat *state);
 void script_stat_free(struct script_stat *state);
 

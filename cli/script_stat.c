@@ -7,13 +7,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define COUNTS_MAX (4u << 20)
 
 struct count {
 	uint64_t value, enabled, running;
+};
+
+/* Whose an id is. */
+struct owner {
+	uint64_t id;
+	size_t event;
 };
 
 struct cpus {
@@ -29,6 +34,8 @@ struct script_stat {
 	uint32_t pid_count;
 	uint32_t width; /* CPUs of an event, at most */
 	size_t own_count;
+	struct owner *owners; /* by id */
+	size_t owner_count, owner_events; /* of so many events: a stream may tell more */
 	bool titled;
 };
 
@@ -62,16 +69,42 @@ static bool take_threads(struct script_stat *s, const struct perfev_thread_map *
 	return s->pids != NULL;
 }
 
-static long event_of(struct perfev_reader *reader, uint64_t id)
+static int compare_owners(const void *a, const void *b)
+{
+	uint64_t x = ((const struct owner *)a)->id, y = ((const struct owner *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+/* There is a record for each id after each interval: they are sorted, once. */
+static bool take_owners(struct script_stat *s, const struct perfev_reader *reader)
 {
 	struct perfev_reader_event_info info;
-	size_t i, k;
+	size_t n = 0, i, k;
 
 	for (i = 0; perfev_reader_event_at(reader, i, &info); i++)
+		n += info.id_count;
+	free(s->owners);
+	s->owner_count = 0;
+	s->owner_events = perfev_reader_event_count(reader);
+	s->owners = malloc((n + 1) * sizeof(*s->owners));
+	for (i = 0; s->owners && perfev_reader_event_at(reader, i, &info); i++)
 		for (k = 0; k < info.id_count; k++)
-			if (info.ids[k] == id)
-				return (long)i;
-	return -1;
+			s->owners[s->owner_count++] = (struct owner){info.ids[k], i};
+	if (s->owner_count)
+		qsort(s->owners, s->owner_count, sizeof(*s->owners), compare_owners);
+	return s->owners != NULL;
+}
+
+/* The event of an id; -1: of none, or without memory. */
+static long event_of(struct script_stat *s, const struct perfev_reader *reader, uint64_t id)
+{
+	struct owner wanted = {id, 0}, *found;
+
+	if ((!s->owners || s->owner_events != perfev_reader_event_count(reader)) && !take_owners(s, reader))
+		return -1;
+	found = s->owner_count ? bsearch(&wanted, s->owners, s->owner_count, sizeof(wanted), compare_owners) : NULL;
+	return found ? (long)found->event : -1;
 }
 
 /* ---- counts ----------------------------------------------------------------------------------------------------------- */
@@ -103,7 +136,7 @@ static struct count *count_at(const struct script_stat *s, size_t event, uint32_
 
 static bool take_count(struct script_stat *s, struct perfev_reader *reader, const struct perfev_stat *stat)
 {
-	long event = event_of(reader, stat->id);
+	long event = event_of(s, reader, stat->id);
 	const struct cpus *cpus;
 	uint32_t i;
 
@@ -118,28 +151,28 @@ static bool take_count(struct script_stat *s, struct perfev_reader *reader, cons
 	return true;
 }
 
-static void put_round(struct script_stat *s, FILE *out, const struct perfev_reader *reader, uint64_t time)
+static void put_round(struct script_stat *s, struct pen *pen, const struct perfev_reader *reader, uint64_t time)
 {
 	struct perfev_reader_event_info info;
 	uint32_t thread, i;
 	size_t event;
 
 	if (!s->titled)
-		fprintf(out, "%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL", "ENA", "RUN", "TIME", "EVENT");
+		pen_print(pen, "%3s %8s %15s %15s %15s %15s %s\n", "CPU", "THREAD", "VAL", "ENA", "RUN", "TIME", "EVENT");
 	s->titled = true;
 	for (event = 0; s->counts && event < s->event_count && perfev_reader_event_at(reader, event, &info); event++)
 		for (thread = 0; thread < s->pid_count; thread++)
 			for (i = 0; i < cpus_of(s, event)->count && i < s->width; i++) {
 				const struct count *c = count_at(s, event, thread, i);
 
-				fprintf(out, "%3d %8" PRId64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %s\n",
+				pen_print(pen, "%3d %8" PRId64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %15" PRIu64 " %s\n",
 					cpus_of(s, event)->items[i], s->pids[thread], c->value, c->enabled, c->running, time, info.name);
 			}
 }
 
 static bool take_update(struct script_stat *s, struct perfev_reader *reader, const struct perfev_event_update *update)
 {
-	long event = update->type == PERFEV_UPDATE_CPUS ? event_of(reader, update->id) : -1;
+	long event = update->type == PERFEV_UPDATE_CPUS ? event_of(s, reader, update->id) : -1;
 	size_t events = perfev_reader_event_count(reader);
 
 	if (event < 0 || s->counts)
@@ -152,7 +185,7 @@ static bool take_update(struct script_stat *s, struct perfev_reader *reader, con
 	return s->own && take_cpus(&s->own[event], &update->cpus);
 }
 
-int script_stat(struct script_stat **state, FILE *out, struct perfev_reader *reader, const struct perfev_record *record)
+int script_stat(struct script_stat **state, struct pen *pen, struct perfev_reader *reader, const struct perfev_record *record)
 {
 	struct perfev_user user;
 	struct script_stat *s;
@@ -174,7 +207,7 @@ int script_stat(struct script_stat **state, FILE *out, struct perfev_reader *rea
 	else if (record->type == PERFEV_RECORD_STAT)
 		done = take_count(s, reader, &user.as.stat);
 	else if (record->type == PERFEV_RECORD_STAT_ROUND)
-		put_round(s, out, reader, user.as.stat_round.time_ns);
+		put_round(s, pen, reader, user.as.stat_round.time_ns);
 	return done ? 0 : -ENOMEM;
 }
 
@@ -195,5 +228,6 @@ void script_stat_free(struct script_stat *state)
 	free(state->cpus.items);
 	free(state->pids);
 	free(state->counts);
+	free(state->owners);
 	free(state);
 }

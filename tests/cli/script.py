@@ -187,6 +187,17 @@ def test_counts_that_were_recorded():
             expect(not ours.err, ours.err)
             tables += 1
         expect(tables >= 3, f"{tables} tables")
+        if run("perf", "stat", "record", "-a", "-o", path, "-e", "cpu-clock", "--", "sleep", "0.1").code == 0:
+            # an event that is of one CPU only, as those of a socket are: its unit (type 0) becomes a list of CPUs (type 3)
+            data = path.read_bytes()
+            at = data.find(b"msec\0")
+            update = at - 24
+            expect(data[update:update + 4] == b"\x4e\0\0\0", "no EVENT_UPDATE with a unit")
+            data = data[:update + 8] + b"\3" + data[update + 9:at] + b"\0\0\1\0\0\0\0\0" + data[at + 8:]
+            # and all counts become that CPU's
+            path.write_bytes(re.sub(rb"(\x4c\0\0\0\0\0\x30\0.{8}).{4}", rb"\1\0\0\0\0", data, flags=re.S))
+            theirs, ours = run("perf", "script", "-i", path), perfev("script", "-i", path)
+            expect(ours.out == theirs.out and ours.out.count("cpu-clock") == 1, f"{ours.out} {theirs.out}")
         done = run("sh", "-c", f"perf stat record -o - -e task-clock -- {BURN} 0.05 2>/dev/null | {PERFEV} script -i -")
         expect_code(done, 0)
         expect(re.search(r"^ -1 +\d+ +[1-9]\d+ .* task-clock", done.out, re.M), done.out)
