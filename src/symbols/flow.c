@@ -29,6 +29,15 @@ static const char *const type_names[PERFEV_FLOW_COUNT_] = {
 	[PERFEV_FLOW_FAR_JUMP] = "far-jump",
 	[PERFEV_FLOW_INTERRUPT] = "interrupt",
 	[PERFEV_FLOW_ABORT] = "abort",
+	[PERFEV_FLOW_VM_ENTRY] = "vm-entry",
+	[PERFEV_FLOW_PSB] = "psb",
+	[PERFEV_FLOW_CBR] = "cbr",
+	[PERFEV_FLOW_TRANSACTION] = "transaction",
+	[PERFEV_FLOW_PTWRITE] = "ptwrite",
+	[PERFEV_FLOW_MWAIT] = "mwait",
+	[PERFEV_FLOW_PWRE] = "pwre",
+	[PERFEV_FLOW_EXSTOP] = "exstop",
+	[PERFEV_FLOW_PWRX] = "pwrx",
 };
 
 const char *perfev_flow_type_name(enum perfev_flow_type type)
