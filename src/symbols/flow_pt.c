@@ -374,6 +374,17 @@ static const struct {
 	[PT_LOOP] = {PERFEV_FLOW_GAP_LOOP, "the code goes round without end: it is other code"},
 };
 
+/* It has the time of the packets that were read; what is told next may be earlier. */
+static void put_gap(struct pt *pt, enum pt_result r)
+{
+	uint64_t time = pt->flow->time;
+
+	pt_keep_time(pt);
+	pt->flow->time = pt->sample_time;
+	flow_put_gap(pt->flow, pt->ip, 0, reasons[r].gap, reasons[r].why);
+	pt->flow->time = time;
+}
+
 static void pt_step(struct perfev_flow *flow)
 {
 	struct pt *pt = flow->state;
@@ -391,8 +402,7 @@ static void pt_step(struct perfev_flow *flow)
 		pt_set_time(pt);
 		pt_put_told(pt);
 	} else {
-		pt_keep_time(pt);
-		flow_put_gap(flow, pt->ip, 0, reasons[r].gap, reasons[r].why);
+		put_gap(pt, r);
 	}
 }
 
