@@ -332,7 +332,7 @@ static inline bool filter_passes(const struct filter *filter, const struct perfe
 }
 
 /* Tells of events that were asked for by a name which the recording does not have. */
-void filter_look(const struct filter *filter, const struct perfev_reader *reader);
+void filter_look(const struct filter *filter, const struct perfev_reader *reader, const char *const *more);
 
 /* ---- load.c: a recording to a profile ---------------------------------------------------------------------- */
 
@@ -393,6 +393,12 @@ void trace_free(struct trace *trace);
 /* To be told every record: prints what is in it, if it is a piece of a trace. As lines; as a member of an object. */
 void trace_text(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
 void trace_json(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
+
+/* ---- spool.c: a recording that has to be read twice ------------------------------------------------------------- */
+
+/* Of one that can be read once, standard input or a pipe, a copy, whose path is put into @room: it stays open. Returns -1 to go
+ * on, or an exit code. */
+int spool(const char **path, char room[32]);
 
 /* ---- script_itrace.c: which of what traces tell is printed ------------------------------------------------------- */
 

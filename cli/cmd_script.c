@@ -312,7 +312,7 @@ static int run_all(struct run *run)
 		return err.code ? report_error(&err) : out_of_memory();
 	say_missing(run);
 	script_itrace_say(run->itrace);
-	filter_look(&run->o->filter, replay->reader);
+	filter_look(&run->o->filter, replay->reader, run->itrace ? script_itrace_names(run->itrace) : NULL);
 	damage = perfev_reader_damage(replay->reader);
 	return damage ? report_error(damage) : EXIT_DONE;
 }
@@ -412,6 +412,7 @@ int cmd_script(int argc, char **argv)
 		.options = rows,
 		.option_count = sizeof(rows) / sizeof(rows[0]),
 	};
+	char copy[32];
 	int r = parse_options(&line, argc, argv);
 
 	if (r < 0 && line.argc)
@@ -427,6 +428,8 @@ int cmd_script(int argc, char **argv)
 		r = filter_check(&o.filter, "script");
 	if (r < 0)
 		r = names_check(o.replay.symfs, o.replay.kallsyms, o.replay.vmlinux);
+	if (r < 0 && o.itrace.what)
+		r = spool(&o.replay.path, copy);
 	if (r < 0)
 		r = script(&o);
 	filter_free(&o.filter);

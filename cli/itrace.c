@@ -7,336 +7,13 @@
  *
  * Traces without times are told at the end, those of a thread when it ends.
  */
-#include "itrace.h"
+#include "itrace_base.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS_MAX 8192
-#define CPUS_MAX    65536
-#define MAPPED_MAX  4096
-
-struct piece {
-	uint64_t offset, reference;
-	struct perfev_bytes bytes;
-	struct perfev_record *copy; /* of a recording that is not mapped */
-};
-
-struct task {
-	int32_t pid, tid; /* -1: not known */
-};
-
-struct stream {
-	struct itrace *itrace;
-	uint32_t idx, tid; /* tid -1: of all that run on the CPU */
-	int32_t cpu;	  /* -1: of a thread */
-	struct task task; /* who runs, and is traced */
-	struct piece *pieces;
-	size_t count, room, at; /* at: the first that was not decoded yet */
-	struct perfev_flow *flow;
-	bool begun, has;
-	struct perfev_flow_branch next; /* if it has one: what is not handed out yet */
-};
-
-/* A file whose code was asked for, and is not there. */
-struct unread {
-	const char *module; /* as long as the symbols live */
-	bool tried, told;
-};
-
-struct mapped {
-	uint64_t start;
-	int32_t pid;
-};
-
-struct itrace {
-	struct replay *replay;
-	struct perfev_reader *reader; /* a second one, of the traces */
-	const struct itrace_sink *sink;
-	struct perfev_flow_opts how;
-	struct perfev_record *info; /* the AUXTRACE_INFO, copied */
-	struct perfev_reader_event_info event;
-	bool per_cpu, timed, begun;
-	bool by_cpu; /* who runs is told for CPUs */
-	bool wide;   /* by records of all tasks */
-	struct stream *streams;
-	size_t stream_count, stream_room;
-	struct task *tasks; /* by CPU */
-	size_t task_count;
-	struct unread *unread;
-	size_t unread_count, unread_room;
-	struct mapped *mapped; /* of processes whose vdso is not mapped yet */
-	size_t mapped_count, mapped_room;
-};
-
-static void *grow(void *array, size_t *room, size_t count, size_t item)
-{
-	size_t more = *room ? *room * 2 : 64;
-	void *grown = count < *room ? array : realloc(array, more * item);
-
-	if (grown && count >= *room)
-		*room = more;
-	return grown;
-}
-
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
-
-static struct stream *stream_of(struct itrace *it, const struct perfev_auxtrace *piece)
-{
-	struct stream *streams;
-	size_t i;
-
-	for (i = 0; i < it->stream_count; i++)
-		if (it->streams[i].idx == piece->idx && it->streams[i].tid == piece->tid &&
-		    it->streams[i].cpu == (int32_t)piece->cpu)
-			return &it->streams[i];
-	if (it->stream_count == STREAMS_MAX)
-		return NULL;
-	streams = grow(it->streams, &it->stream_room, it->stream_count, sizeof(*streams));
-	if (!streams)
-		return NULL;
-	it->streams = streams;
-	memset(&streams[it->stream_count], 0, sizeof(*streams));
-	streams[it->stream_count].idx = piece->idx;
-	streams[it->stream_count].tid = piece->tid;
-	streams[it->stream_count].cpu = (int32_t)piece->cpu;
-	streams[it->stream_count].task.pid = streams[it->stream_count].task.tid = (int32_t)piece->tid;
-	return &streams[it->stream_count++];
-}
-
-/* The piece as it is in the file; of what is read once, with a copy. */
-static int add_piece(struct itrace *it, const struct perfev_record *record, struct perfev_error *err)
-{
-	struct perfev_auxtrace trace;
-	struct perfev_record *copy = NULL;
-	struct stream *stream;
-	struct piece *pieces;
-	int r = perfev_auxtrace_decode(&trace, record, err);
-
-	if (r == 0 && !(record->flags & PERFEV_RECORD_STABLE)) {
-		r = perfev_record_copy(&copy, record, err);
-		if (r == 0)
-			r = perfev_auxtrace_decode(&trace, copy, err);
-	}
-	if (r < 0) {
-		perfev_record_free(copy);
-		return r;
-	}
-	stream = stream_of(it, &trace);
-	pieces = stream ? grow(stream->pieces, &stream->room, stream->count, sizeof(*pieces)) : NULL;
-	if (!pieces) {
-		perfev_record_free(copy);
-		return -ENOMEM;
-	}
-	stream->pieces = pieces;
-	pieces[stream->count].offset = trace.offset;
-	pieces[stream->count].reference = trace.reference;
-	pieces[stream->count].bytes = trace.bytes;
-	pieces[stream->count++].copy = copy;
-	return 0;
-}
-
-static int take_trace(struct itrace *it, const struct perfev_record *record, struct perfev_error *err)
-{
-	if (record->type == PERFEV_RECORD_AUXTRACE)
-		return add_piece(it, record, err);
-	if (record->type != PERFEV_RECORD_AUXTRACE_INFO)
-		return 0;
-	perfev_record_free(it->info);
-	it->info = NULL;
-	return perfev_record_copy(&it->info, record, err);
-}
-
-static int read_traces(struct itrace *it, struct perfev_error *err)
-{
-	struct perfev_record record;
-	int r = 0;
-
-	while (r == 0 && (r = perfev_reader_next(it->reader, &record, err)) > 0) {
-		r = take_trace(it, &record, err);
-		if (record.type == PERFEV_RECORD_FINISHED_ROUND)
-			perfev_reader_release(it->reader);
-	}
-	return r;
-}
-
-/* The number of the PMU, as perf writes it down. */
-static uint64_t pmu_of(const struct perfev_auxtrace_info *info)
-{
-	bool coresight = info->type == PERFEV_AUXTRACE_CS_ETM;
-
-	if (info->numbers.count < 2)
-		return UINT64_MAX;
-	return coresight ? perfev_u64s_at(info->numbers, 1) >> 32 : perfev_u64s_at(info->numbers, 0);
-}
-
-/* Words of Intel PT: 7 how switches are told (1 by samples of sched_switch, 2, 3 of all tasks by records), 9 whether CPUs were
- * traced. */
-static void set_up_tasks(struct itrace *it, const struct perfev_auxtrace_info *info)
-{
-	bool pt = info->type == PERFEV_AUXTRACE_INTEL_PT;
-	uint64_t switches = pt && info->numbers.count > 7 ? perfev_u64s_at(info->numbers, 7) : 0;
-
-	it->per_cpu = !pt || (info->numbers.count > 9 && perfev_u64s_at(info->numbers, 9));
-	it->by_cpu = !pt || switches;
-	it->wide = !pt || switches == 3;
-}
-
-/* Times are known when the trace has them, and all records too. */
-static bool has_times(const struct itrace *it, const struct perfev_auxtrace_info *info)
-{
-	struct perfev_reader_event_info event;
-	size_t i;
-
-	if (!it->how.clock.mult || info->numbers.count < 6 || !it->event.attr ||
-	    !(it->event.attr->config & perfev_u64s_at(info->numbers, 5)))
-		return false;
-	for (i = 0; perfev_reader_event_at(it->reader, i, &event); i++)
-		if (!(event.attr->sample_type & PERF_SAMPLE_TIME))
-			return false;
-	return true;
-}
-
-static const char *cpuid_of(const struct itrace *it)
-{
-	struct perfev_reader_info info;
-	struct perfev_bytes section;
-
-	perfev_reader_describe(it->reader, &info);
-	if (!perfev_reader_feature(it->reader, PERFEV_FEATURE_CPUID, &section))
-		return NULL;
-	return perfev_feature_string(section, info.swapped);
-}
-
-static int set_up(struct itrace *it, struct perfev_error *err)
-{
-	struct perfev_auxtrace_info info;
-	struct perfev_reader_event_info event;
-	size_t i;
-	int r;
-
-	if (!it->info) {
-		memset(err, 0, sizeof(*err));
-		snprintf(err->text, sizeof(err->text), "cannot follow traces: the recording has none; record one with an event "
-			 "of a PMU that traces instructions, as in perfev record -e intel_pt//u");
-		return err->code = -ENOENT;
-	}
-	r = perfev_auxtrace_info_decode(&info, it->info, err);
-	if (r < 0)
-		return r;
-	for (i = 0; perfev_reader_event_at(it->reader, i, &event); i++)
-		if (event.attr->type == pmu_of(&info) && !it->event.attr)
-			it->event = event;
-	set_up_tasks(it, &info);
-	r = perfev_flow_setup(&it->how, &info, it->event.attr, cpuid_of(it), err);
-	it->timed = r == 0 && has_times(it, &info);
-	return r;
-}
-
-/* ---- code ------------------------------------------------------------------------------------------------------------- */
-
-/* The file at a place that has no code; NULL: nothing is mapped there. */
-static struct unread *unread_at(struct itrace *it, const struct perfev_place *place)
-{
-	struct perfev_frame frame;
-	struct unread *unread;
-	size_t i;
-
-	if (perfev_symbols_find(it->replay->symbols, place, &frame, 1, NULL) <= 0 || !strcmp(frame.module, "[unknown]"))
-		return NULL;
-	for (i = 0; i < it->unread_count; i++)
-		if (!strcmp(it->unread[i].module, frame.module))
-			return &it->unread[i];
-	unread = grow(it->unread, &it->unread_room, it->unread_count, sizeof(*unread));
-	if (!unread)
-		return NULL;
-	it->unread = unread;
-	memset(&unread[it->unread_count], 0, sizeof(*unread));
-	unread[it->unread_count].module = frame.module;
-	return &unread[it->unread_count++];
-}
-
-/* Gaps of one file are told as often as perf script tells them: twice, or once when a sample in it was printed before. */
-static int code_is_missing(struct itrace *it, const struct perfev_place *place)
-{
-	struct unread *unread = unread_at(it, place);
-
-	if (unread && unread->tried && unread->told)
-		return -ENODATA;
-	if (unread && unread->tried)
-		unread->told = true;
-	if (unread)
-		unread->tried = true;
-	return -ENOENT;
-}
-
-/* perf tried to read there. Return: whether it could. */
-static bool try_place(struct itrace *it, uint64_t ip, int32_t pid)
-{
-	struct perfev_place place = {ip, pid, ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER};
-	struct unread *unread;
-	unsigned char byte;
-
-	if (perfev_symbols_code(it->replay->symbols, &place, &byte, 1, NULL) > 0)
-		return true;
-	unread = unread_at(it, &place);
-	if (unread)
-		unread->tried = true;
-	return false;
-}
-
-void itrace_printed(struct itrace *it, uint64_t ip, int32_t pid)
-{
-	if (ip)
-		try_place(it, ip, pid);
-}
-
-/* At the vdso of a process perf looks at the files that it mapped before, for one that tells which kind of program it is. */
-static int look_at_files(struct itrace *it, int32_t pid)
-{
-	size_t i, kept = 0;
-	bool found = false;
-
-	for (i = 0; i < it->mapped_count; i++) {
-		if (it->mapped[i].pid != pid)
-			it->mapped[kept++] = it->mapped[i];
-		else if (!found)
-			found = try_place(it, it->mapped[i].start, pid);
-	}
-	it->mapped_count = kept;
-	return 0;
-}
-
-static int take_mapping(struct itrace *it, uint32_t pid, uint64_t start, const char *name)
-{
-	struct mapped *mapped;
-
-	if (!strcmp(name, "[vdso]"))
-		return look_at_files(it, (int32_t)pid);
-	if (name[0] != '/' || it->mapped_count == MAPPED_MAX)
-		return 0;
-	mapped = grow(it->mapped, &it->mapped_room, it->mapped_count, sizeof(*mapped));
-	if (!mapped)
-		return -ENOMEM;
-	it->mapped = mapped;
-	mapped[it->mapped_count].start = start;
-	mapped[it->mapped_count++].pid = (int32_t)pid;
-	return 0;
-}
-
-static int code(void *context, const struct perfev_place *where, void *to, size_t size)
-{
-	struct stream *stream = context;
-	struct perfev_place place = *where;
-	int r;
-
-	place.pid = stream->task.pid;
-	if (!stream->itrace->replay->symbols || (stream->task.tid < 0 && place.cpumode == PERF_RECORD_MISC_USER))
-		return -ENOENT;
-	r = perfev_symbols_code(stream->itrace->replay->symbols, &place, to, size, NULL);
-	return r > 0 ? r : code_is_missing(stream->itrace, &place);
-}
+#define CPUS_MAX 65536
 
 /* ---- who runs ------------------------------------------------------------------------------------------------------- */
 
@@ -406,7 +83,7 @@ static int take_record(struct itrace *it, const struct perfev_record *record, co
 	if (!layout || perfev_any_decode(&any, record, layout, NULL) < 0)
 		return 0;
 	if (record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2)
-		return take_mapping(it, any.as.mmap.pid, any.as.mmap.addr, any.as.mmap.filename);
+		return itrace_mapping(it, any.as.mmap.pid, any.as.mmap.addr, any.as.mmap.filename);
 	if (record->type == PERF_RECORD_COMM)
 		note_process(it, any.as.comm.pid, any.as.comm.tid);
 	else if (record->type == PERF_RECORD_FORK)
@@ -450,6 +127,11 @@ static int begin_trace(struct stream *stream, struct perfev_error *err)
 	struct perfev_bytes *pieces;
 	int r;
 
+	for (; stream->piece < from; stream->piece++)
+		stream->padding += stream->pieces[stream->piece].bytes.size;
+	stream->padding += stream->before;
+	stream->before = 0;
+
 	if (from == stream->count)
 		return 0;
 	pieces = calloc(stream->count - from, sizeof(*pieces));
@@ -470,6 +152,19 @@ static bool is_coresight(const struct itrace *it)
 	return it->how.type == PERFEV_AUXTRACE_CS_ETM;
 }
 
+/* Where it is in all that was recorded of the stream, as perf counts: pieces are padded to 8 bytes, and it counts those too. */
+static uint64_t with_padding(struct stream *stream, uint64_t offset)
+{
+	struct perfev_bytes own = own_bytes(stream, stream->piece);
+
+	while (offset - stream->before >= own.size && stream->piece + 1 < stream->at) {
+		stream->padding += stream->pieces[stream->piece].bytes.size - own.size;
+		stream->before += own.size;
+		own = own_bytes(stream, ++stream->piece);
+	}
+	return offset + stream->padding;
+}
+
 static int hand_out(struct stream *stream, struct perfev_error *err)
 {
 	struct itrace *it = stream->itrace;
@@ -481,6 +176,8 @@ static int hand_out(struct stream *stream, struct perfev_error *err)
 		branch.cpu = stream->cpu;
 	if (!it->timed)
 		branch.time = 0;
+	if (branch.type == PERFEV_FLOW_PSB)
+		branch.value = with_padding(stream, branch.value);
 	return it->sink->put(it->sink->context, &branch, err);
 }
 
@@ -530,7 +227,7 @@ static int begin_streams(struct itrace *it, struct perfev_error *err)
 		struct stream *stream = &it->streams[i];
 
 		stream->itrace = it;
-		it->how.code = code;
+		it->how.code = itrace_code;
 		it->how.context = stream;
 		it->how.reference = stream->pieces[0].reference;
 		r = perfev_flow_new(&stream->flow, &it->how, err);
@@ -620,9 +317,7 @@ int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_
 	it->sink = sink;
 	r = perfev_reader_open(&it->reader, replay->how.path, &opts, err);
 	if (r == 0)
-		r = read_traces(it, err);
-	if (r == 0)
-		r = set_up(it, err);
+		r = itrace_read(it, err);
 	if (r < 0)
 		itrace_close(it);
 	else

@@ -210,6 +210,7 @@ int script_itrace_record(struct script_itrace *itrace, const struct perfev_recor
 			 struct perfev_error *err);
 void script_itrace_printed(struct script_itrace *itrace, uint64_t ip, int32_t pid);
 int script_itrace_end(struct script_itrace *itrace, struct perfev_error *err);
+const char *const *script_itrace_names(const struct script_itrace *itrace); /* of events; NULL ends them */
 void script_itrace_say(const struct script_itrace *itrace); /* of gaps; NULL: nothing */
 void script_itrace_free(struct script_itrace *itrace);
 

@@ -149,7 +149,7 @@ static void change(struct script_fields *fields, enum script_kind kind, enum scr
 
 	fields->shown[kind] = on ? fields->shown[kind] | bit : fields->shown[kind] & ~bit;
 	fields->asked[kind] = on ? fields->asked[kind] | bit : fields->asked[kind] & ~bit;
-	fields->user_set[kind] = true;
+	fields->user_set[kind] |= field != FIELD_FLAGS; /* as with perf, those are beside the others */
 }
 
 static int change_all(struct script_fields *fields, enum script_kind only, size_t row, bool on)

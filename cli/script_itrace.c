@@ -28,6 +28,8 @@ struct script_itrace {
 	struct script_event events[MADE_COUNT];
 	struct perf_event_attr attrs[MADE_COUNT];
 	char branches[32]; /* "branches:u" */
+	const char *names[MADE_COUNT + 1];
+	size_t name_count;
 	uint32_t nonturbo_ratio;
 	uint64_t ratio_khz;
 	uint64_t gaps;
@@ -143,6 +145,7 @@ static void make_event(struct script_itrace *si, enum made made, const char *nam
 	if (!per_cpu)
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CPU;
 	event->name = name;
+	si->names[si->name_count++] = name;
 	event->attr = attr;
 	event->kind = made <= MADE_TRANSACTIONS ? KIND_HARDWARE : KIND_SYNTH;
 	event->is_branches = made == MADE_BRANCHES;
@@ -240,6 +243,30 @@ static void put_gap(const struct script_itrace *si, const struct perfev_flow_bra
 		  gap->from ? gap->from : gap->to, gaps[i].code, gaps[i].text);
 }
 
+/* A text of up to 8 bytes, as programs write it; "" for other values. */
+static void text_of(char to[9], uint64_t value)
+{
+	int i, n = 0;
+
+	for (i = 0; i < 8; i++)
+		to[i] = (char)(value >> 8 * i & 0xff);
+	to[8] = 0;
+	while (to[n] >= 0x20 && to[n] < 0x7f)
+		n++;
+	for (i = n; i < 8; i++)
+		if (to[i])
+			n = 0;
+	to[n] = 0;
+}
+
+static int put_write(char *to, size_t size, const struct perfev_flow_branch *b)
+{
+	char text[9];
+
+	text_of(text, b->value);
+	return snprintf(to, size, " IP: %d payload: %#" PRIx64 " %s ", b->flags & PERFEV_FLOW_AT_FROM ? 1 : 0, b->value, text);
+}
+
 static int put_ratio(const struct script_itrace *si, char *to, size_t size, uint64_t ratio)
 {
 	int n = snprintf(to, size, " cbr: %2" PRIu64 " freq: %4" PRIu64 " MHz ", ratio, (ratio * si->ratio_khz + 500) / 1000);
@@ -264,7 +291,7 @@ static void tell(const struct script_itrace *si, char *to, size_t size, const st
 		n = put_ratio(si, to, size, b->value);
 		break;
 	case PERFEV_FLOW_PTWRITE:
-		n = snprintf(to, size, " IP: %d payload: %#" PRIx64 " ", at, b->value);
+		n = put_write(to, size, b);
 		break;
 	case PERFEV_FLOW_MWAIT:
 		n = snprintf(to, size, " hints: %#" PRIx64 " extensions: %#" PRIx64 " ", b->value & UINT32_MAX, b->value >> 32);
@@ -289,13 +316,17 @@ static void tell_flags(char *to, size_t size, const struct perfev_flow_branch *b
 	const char *name = branch->type < PERFEV_FLOW_PSB ? names[branch->type] : "";
 	const char *before = "";
 
+	if (branch->type >= PERFEV_FLOW_PSB) {
+		snprintf(to, size, "%s", branch->type == PERFEV_FLOW_TRANSACTION && branch->flags & PERFEV_FLOW_IN_TX ? "x" : "");
+		return;
+	}
 	if (branch->flags & PERFEV_FLOW_BEGINS)
 		before = branch->type != PERFEV_FLOW_NONE ? "tr strt " : "tr strt";
 	else if (branch->flags & PERFEV_FLOW_ENDS)
 		before = branch->type != PERFEV_FLOW_NONE || branch->from ? "tr end  " : "tr end";
 	if (branch->flags & PERFEV_FLOW_ENDS && branch->type == PERFEV_FLOW_NONE && branch->from)
 		name = "async";
-	snprintf(to, size, "%s%s%s", before, name, branch->flags & PERFEV_FLOW_IN_TX ? " (x)" : "");
+	snprintf(to, size, "%s%-*s%6s", before, 15 - (int)strlen(before), name, branch->flags & PERFEV_FLOW_IN_TX ? "(x)" : "");
 }
 
 static int put_text(struct script_itrace *si, const struct perfev_flow_branch *b, const struct perfev_sample *sample, const char *comm,
@@ -485,6 +516,11 @@ void script_itrace_printed(struct script_itrace *si, uint64_t ip, int32_t pid)
 int script_itrace_end(struct script_itrace *si, struct perfev_error *err)
 {
 	return itrace_end(si->itrace, err);
+}
+
+const char *const *script_itrace_names(const struct script_itrace *si)
+{
+	return si->names;
 }
 
 void script_itrace_say(const struct script_itrace *si)
