@@ -126,6 +126,7 @@ struct script {
 	struct script_event *events;
 	size_t event_count;
 	int name_width; /* of the longest name of an event */
+	int memory_width; /* of the longest memory access that was printed */
 	bool chains;	/* call chains are printed */
 	uint32_t max_stack;
 	bool unwound; /* the user part of the sample's call chain was made here */
@@ -179,6 +180,9 @@ static inline const struct script_frame *script_frame(struct script *script, con
 
 /* The text of a tracepoint's sample; its length. */
 size_t script_trace(struct script *script, struct script_event *event, struct perfev_bytes raw, char *to, size_t size);
+
+/* script_memory.c: where a memory access found its data */
+void script_memory(struct script *script, uint64_t word);
 
 /* script_text.c, script_json.c: one sample. Return 0, or < 0 with an error. */
 int script_text(struct script *script, const struct script_sample *sample, struct perfev_error *err);

@@ -530,7 +530,7 @@ static int put_before_ip(struct script *script, const struct script_sample *s, s
 	if (is(script, s, FIELD_ADDR) && put_addr(script, s, err) < 0)
 		return -1;
 	if (is(script, s, FIELD_DATA_SRC))
-		pen_print(script->pen, "%16" PRIx64 " ", sample->present & PERF_SAMPLE_DATA_SRC ? sample->data_src : 0);
+		script_memory(script, sample->present & PERF_SAMPLE_DATA_SRC ? sample->data_src : 0);
 	put_weights(script, s);
 	return 0;
 }

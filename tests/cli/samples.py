@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""perfev script of samples that this machine cannot take: the text is perf's, where there is perf."""
+import random
+import shutil
+
+import made
+from cli import Folder, expect, expect_code, expect_same, perfev, run
+
+
+def text_of(folder, path, *options):
+    """What perfev prints, which is what perf prints."""
+    ours = perfev("script", "-i", path, "--symfs", folder.path, *options)
+    expect_code(ours, 0)
+    if shutil.which("perf"):
+        theirs = run("perf", "script", "-i", path, "--symfs", folder.path, *options)
+        for line, other in zip(ours.out.splitlines(), theirs.out.splitlines()):
+            expect(line == other, f"perf has {other!r} and not {line!r}")
+        expect(ours.out == theirs.out, f"{len(ours.out)} bytes, perf {len(theirs.out)}: {options}")
+    return ours.out
+
+
+def word(op=0, level=0, snoop=0, lock=0, tlb=0, number=0, remote=0, snoopx=0, blocked=0, hops=0):
+    return (op | level << 5 | snoop << 19 | lock << 24 | tlb << 26 | number << 33 | remote << 37 | snoopx << 38 |
+            blocked << 40 | hops << 43)
+
+
+def rare(bits):
+    return random.getrandbits(bits) & random.getrandbits(bits)
+
+
+def test_memory_accesses():
+    some = [(word(op=2, level=2 | 8, snoop=2, tlb=2 | 8 | 16), "|OP LOAD|LVL L1 hit|SNP None|TLB L1 or L2 hit|LCK No|BLK  N/A"),
+            (0, "|OP No|LVL N/A|SNP N/A|TLB N/A|LCK No|BLK  N/A"),
+            (word(op=4, remote=1, hops=1, number=3, lock=2, blocked=6, snoopx=2),
+             "|OP STORE|LVL Remote core, same node L3|SNP Peer|TLB N/A|LCK Yes|BLK  Data Addr"),
+            (word(op=1, level=0x3fff, tlb=127), "|OP N/A|LVL N/A or L1 or LFB/MAB or L2 or L3 or Local RAM or Remote RAM (1 hop) or ")]
+    more = [word(op=1 << random.randrange(5), level=random.choice((0, 1 << random.randrange(14), rare(14))), snoop=rare(5),
+                 lock=random.getrandbits(2), tlb=rare(7), number=random.choice((0, random.getrandbits(4))),
+                 remote=random.getrandbits(1), snoopx=random.getrandbits(2), blocked=random.getrandbits(3),
+                 hops=random.choice((0, random.randrange(5)))) for _ in range(2000)]
+    with Folder() as folder:
+        path = folder / "a.data"
+        made.write(path, [made.sample(i, made.words(w)) for i, w in enumerate([w for w, _ in some] + more)], made.DATA_SRC, kind=4)
+        lines = text_of(folder, path, "-F", "data_src").splitlines()
+        for line, (value, text) in zip(lines, some):
+            expect_same(line.rstrip(), f"{value:16x} {text}"[:99].rstrip())
+        made.write(path, [made.sample(i, made.words(50, w)) for i, w in enumerate(more[:50])], made.DATA_SRC | made.WEIGHT, kind=4)
+        text_of(folder, path)
+
+
+def test_guests():
+    with Folder() as folder:
+        path = folder / "a.data"
+        modes = (made.GUEST_USER, made.GUEST_KERNEL, made.HYPERVISOR, made.KERNEL, made.USER, 0)
+        made.write(path, [made.sample(i, misc=misc) for i, misc in enumerate(modes)])
+        expect_same(len(text_of(folder, path).splitlines()), 4)  # what guests ran is not known here
+
+
+def test_chains_of_several_contexts():
+    chains = ([], [-512], [made.BASE + 1], [-128, 2**64 - 2**31 + 1, -512, made.BASE + 32], [-512, made.BASE + 1, made.BASE + 2],
+              [-2048, 5, -2176, 6, -2560, 7, -512, made.BASE + 1])
+    with Folder() as folder:
+        path = folder / "a.data"
+        made.write(path, [made.sample(i, made.words(len(chain), *chain)) for i, chain in enumerate(chains)], made.CALLCHAIN)
+        text_of(folder, path)
+
+
+def test_branch_stacks():
+    stacks = ([(1, 2, 0)], [(made.BASE + 16, made.BASE + 32, 1), (made.BASE + 48, made.BASE + 64, 2 | 4)],
+              [(made.BASE + 16, made.BASE + 32, 1 | 5 << 4 | 3 << 20 | 1 << 24)], [])
+    with Folder() as folder:
+        path = folder / "a.data"
+        for kinds, index in ((1, ()), (1 | 1 << 17, (7,))):
+            made.write(path, [made.sample(i, made.words(len(stack), *index, *(n for branch in stack for n in branch)))
+                              for i, stack in enumerate(stacks)], made.BRANCH_STACK, branch_sample_type=kinds)
+            for fields in ("brstack,ip", "brstacksym,ip", "brstackoff,ip"):
+                text_of(folder, path, "-F", fields)
+
+
+def test_registers():
+    with Folder() as folder:
+        path = folder / "a.data"
+        for arch, mask in (("armv7l", 0xffff), ("aarch64", 2**33 - 1), ("ppc64le", 2**32 - 1), ("s390x", 2**32 - 1), ("i686", 0x1ff),
+                           ("x86_64", 0xff0fff)):
+            count = mask.bit_count()
+            samples = [made.sample(abi, made.words(abi, *range(100, 100 + count), abi, *range(200, 200 + count))) for abi in (1, 2)]
+            made.write(path, samples, made.REGS_USER | made.REGS_INTR, arch=arch, sample_regs_user=mask, sample_regs_intr=mask)
+            text_of(folder, path, "-F", "ip,uregs,iregs")
