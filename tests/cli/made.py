@@ -4,6 +4,7 @@ import struct
 
 IP, TID, TIME, ADDR, CALLCHAIN, CPU, BRANCH_STACK = 1, 2, 4, 8, 0x20, 0x80, 0x800
 REGS_USER, DATA_SRC, REGS_INTR, WEIGHT = 1 << 12, 1 << 15, 1 << 18, 1 << 14
+DATA_PAGE_SIZE, CODE_PAGE_SIZE, WEIGHT_STRUCT = 1 << 22, 1 << 23, 1 << 24
 TYPE = IP | TID | TIME | CPU
 USER, KERNEL, HYPERVISOR, GUEST_KERNEL, GUEST_USER = 2, 1, 3, 4, 5  # of misc
 MMAP, COMM, SAMPLE = 1, 3, 9
@@ -23,9 +24,9 @@ def record(kind, misc, body):
     return struct.pack("<IHH", kind, misc, 8 + len(body)) + body
 
 
-def sample(number, body=b"", misc=USER, ip=BASE + 16):
+def sample(number, body=b"", misc=USER, ip=BASE + 16, tid=10):
     """With what stands behind its CPU; number microseconds after the first second."""
-    return record(SAMPLE, misc, words(ip) + struct.pack("<II", 10, 10) + words(10**9 + 1000 * number) + struct.pack("<II", 1, 0) + body)
+    return record(SAMPLE, misc, words(ip) + struct.pack("<II", 10, tid) + words(10**9 + 1000 * number) + struct.pack("<II", 1, 0) + body)
 
 
 def write(path, samples, more=0, kind=1, arch=None, **members):

@@ -4,7 +4,7 @@ import random
 import shutil
 
 import made
-from cli import Folder, expect, expect_code, expect_same, perfev, run
+from cli import Folder, expect, expect_code, expect_in, expect_same, perfev, run
 
 
 def text_of(folder, path, *options):
@@ -48,6 +48,34 @@ def test_memory_accesses():
         text_of(folder, path)
 
 
+def test_raw_events():
+    """What is printed of them when nothing is asked for, and sizes of pages."""
+    with Folder() as folder:
+        path = folder / "a.data"
+        samples = [made.sample(i, made.words(0x1000 + i, 40 | 5 << 32 | 7 << 48, 0, size, 4096))
+                   for i, size in enumerate((0, 512, 4096, 2**16, 2**20, 2**21, 2**30, 2**31))]
+        made.write(path, samples, made.ADDR | made.WEIGHT_STRUCT | made.DATA_SRC | made.DATA_PAGE_SIZE | made.CODE_PAGE_SIZE, kind=4)
+        lines = text_of(folder, path).splitlines()
+        expect_in(" 40               5 ", lines[0])
+        expect_same([line.split()[-2] for line in lines], ["N/A", "512B", "4K", "64K", "1024K", "2M", "1024M", "2G"])
+
+
+def test_threads_that_no_record_names():
+    with Folder() as folder:
+        path = folder / "a.data"
+        made.write(path, [made.sample(0, tid=10), made.sample(1, tid=11)])
+        expect_same([line.split()[0] for line in text_of(folder, path).splitlines()], ["prog", ":11"])
+        expect_same([line.split(";")[0] for line in perfev("report", "--folded", "-i", path).out.splitlines()], ["prog"])
+
+
+def test_lines_of_files_that_are_not_there():
+    with Folder() as folder:
+        path = folder / "a.data"
+        made.write(path, [made.sample(0), made.sample(1, ip=5)])
+        done = perfev("script", "-i", path, "-F", "ip,sym,srcline")  # perf's is the same, but when its addr2line ends too early
+        expect_same(done.out.splitlines(), ["           400010 [unknown]", "  a[10]", "                5 [unknown]"])
+
+
 def test_guests():
     with Folder() as folder:
         path = folder / "a.data"
@@ -84,5 +112,6 @@ def test_registers():
                            ("x86_64", 0xff0fff)):
             count = mask.bit_count()
             samples = [made.sample(abi, made.words(abi, *range(100, 100 + count), abi, *range(200, 200 + count))) for abi in (1, 2)]
+            samples.append(made.sample(3, made.words(0, 0)))
             made.write(path, samples, made.REGS_USER | made.REGS_INTR, arch=arch, sample_regs_user=mask, sample_regs_intr=mask)
             text_of(folder, path, "-F", "ip,uregs,iregs")
