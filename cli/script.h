@@ -53,6 +53,8 @@ enum script_kind {
 	KIND_COUNT
 };
 
+#define PLACE_FRAMES 64 /* of a place with all that was inlined there */
+
 struct script_fields {
 	uint32_t shown[KIND_COUNT]; /* bits 1 << enum script_field */
 	uint32_t asked[KIND_COUNT]; /* of them by -F */

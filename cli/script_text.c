@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PLACE_FRAMES 64 /* of a place with all that was inlined there */
-
 static bool is(const struct script *script, const struct script_sample *s, enum script_field field)
 {
 	return shows(&script->fields, s->event->kind, field);

@@ -57,6 +57,7 @@ def test_raw_events():
         made.write(path, samples, made.ADDR | made.WEIGHT_STRUCT | made.DATA_SRC | made.DATA_PAGE_SIZE | made.CODE_PAGE_SIZE, kind=4)
         lines = text_of(folder, path).splitlines()
         expect_in(" 40               5 ", lines[0])
+        expect_in('"weight":40,"ins_lat":5,"retire_lat":7', perfev("script", "-i", path, "--json").out)
         expect_same([line.split()[-2] for line in lines], ["N/A", "512B", "4K", "64K", "1024K", "2M", "1024M", "2G"])
 
 
