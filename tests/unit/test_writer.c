@@ -429,10 +429,58 @@ static void test_full_device(void **state)
 	add_events(writer, r);
 	assert_fails(perfev_writer_start(writer, &err), ENOSPC);
 	assert_int_equal(err.why, PERFEV_WHY_DISK);
-	assert_says("/dev/full: the disk is full after 0 bytes");
+	assert_says("/dev/full: the disk is full, and nothing of it was written");
 	perfev_writer_close(writer);
 	assert_fails(perfev_writer_open(&writer, "/nowhere/x", NULL, &err), ENOENT);
 	assert_says("/nowhere/x");
+}
+
+/* Nothing can be written at all: what was there before is there again, and nothing else. */
+static void check_nothing(const struct recording *r, bool was_there, bool keep)
+{
+	struct perfev_writer_opts opts = {.size = sizeof(opts), .keep = keep};
+	struct rlimit old, now;
+	struct perfev_writer *writer;
+	char text[8] = "", name[80];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s.old", path);
+	unlink(path);
+	if (was_there) {
+		file = fopen(path, "w");
+		assert_non_null(file);
+		assert_true(fputs("before", file) >= 0 && fclose(file) == 0);
+	}
+	getrlimit(RLIMIT_FSIZE, &old);
+	now = old;
+	now.rlim_cur = 0;
+	assert_works(perfev_writer_open(&writer, path, &opts, &err));
+	add_events(writer, r);
+	setrlimit(RLIMIT_FSIZE, &now);
+	assert_fails(perfev_writer_start(writer, &err), EFBIG);
+	setrlimit(RLIMIT_FSIZE, &old);
+	perfev_writer_close(writer);
+	assert_int_equal(access(name, F_OK), -1);
+	file = fopen(path, "r");
+	assert_true(!file == !was_there);
+	if (file) {
+		assert_true(!fgets(text, sizeof(text), file) == !keep);
+		fclose(file);
+		assert_string_equal(text, keep ? "before" : "");
+	}
+}
+
+static void test_nothing_written(void **state)
+{
+	struct recording *r = *state;
+
+	signal(SIGXFSZ, SIG_IGN);
+	recording_init(r, 1);
+	recording_make(r, host_is_big());
+	check_nothing(r, false, false);
+	check_nothing(r, false, true);
+	check_nothing(r, true, true);
+	check_nothing(r, true, false); /* it was emptied when it was opened */
 }
 
 /* The disk is full after @limit bytes: what was flushed before is a whole recording. */
@@ -563,6 +611,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_build_ids_of_a_stream, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_many_ids_in_a_stream, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_full_device, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_nothing_written, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_wrong_order, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_keep_old, setup, teardown),
