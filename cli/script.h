@@ -199,7 +199,8 @@ uint32_t script_known_marks(const struct perfev_u64s *chain);
 
 struct script_stat;
 
-/* A record of a tool; those of counts print. @state: NULL at first. Returns 0, -ENOMEM. */
+/* A record of a tool; those of counts print. @state: NULL at first. Returns 0; -ENOMEM; -ECANCELED when
+ * there are too many, which is said. */
 int script_stat(struct script_stat **state, struct pen *pen, struct perfev_reader *reader, const struct perfev_record *record);
 bool script_stat_printed(const struct script_stat *state);
 void script_stat_free(struct script_stat *state);

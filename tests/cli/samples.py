@@ -2,9 +2,12 @@
 """perfev script of samples that this machine cannot take: the text is perf's, where there is perf."""
 import random
 import shutil
+import struct
 
 import made
 from cli import Folder, expect, expect_code, expect_in, expect_same, perfev, run
+
+THREAD_MAP, CPU_MAP, STAT, STAT_ROUND = 73, 74, 76, 77
 
 
 def text_of(folder, path, *options):
@@ -116,3 +119,20 @@ def test_registers():
             samples.append(made.sample(3, made.words(0, 0)))
             made.write(path, samples, made.REGS_USER | made.REGS_INTR, arch=arch, sample_regs_user=mask, sample_regs_intr=mask)
             text_of(folder, path, "-F", "ip,uregs,iregs")
+
+
+def test_too_many_counts():
+    """Of 2,500 threads on each of 2,000 CPUs, and of one less than are kept at once."""
+    with Folder() as folder:
+        path = folder / "a.data"
+        for cpus, code in ((2000, 1), (1677, 0)):
+            threads = made.record(THREAD_MAP, 0, made.words(2500) + b"".join(struct.pack("<q16s", tid, b"t") for tid in range(2500)))
+            on = made.record(CPU_MAP, 0, struct.pack("<HBBHH", 2, 0, 0, 0, cpus - 1))
+            made.write(path, [threads, on, made.record(STAT, 0, struct.pack("<QIIQQQ", 1, 5, 7, 99, 100, 100)),
+                              made.record(STAT_ROUND, 0, made.words(1, 1000))])
+            done = perfev("script", "-i", path)
+            expect_code(done, code)
+            if code:
+                expect_in(f"1 events of 2500 threads on {cpus} CPUs are more than the 4194304 counts", done.err)
+            else:
+                expect_same([line.split()[:3] for line in done.out.splitlines() if line.split()[2] == "99"], [["5", "7", "99"]])

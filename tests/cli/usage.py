@@ -2,7 +2,7 @@
 """Help, versions, wrong command lines, exit codes that have nothing to do with measuring."""
 import subprocess
 
-from cli import BURN, ENV, PERFEV, expect, expect_code, expect_in, perfev
+from cli import BURN, ENV, PERFEV, expect, expect_code, expect_in, expect_same, perfev
 
 COMMANDS = ("stat", "record", "report", "script", "dump", "fix", "list", "doctor")
 LATER = ("annotate", "top", "diff", "merge")
@@ -17,6 +17,7 @@ def test_help_and_version():
         expect_code(done, 0)
         for command in COMMANDS:
             expect_in(command, done.out)
+        expect_same([line for line in done.out.splitlines() if len(line) > 100], [])
 
 
 def test_help_of_each_command():
@@ -25,6 +26,7 @@ def test_help_of_each_command():
             done = perfev(*words)
             expect_code(done, 0)
             expect_in(f"Usage: perfev {command}", done.out)
+            expect_same([line for line in done.out.splitlines() if len(line) > 100], [])
             expect(done.err == "", done.err)
 
 
