@@ -154,14 +154,18 @@ bool filter_look_at(const struct filter *filter, const struct perfev_sample *sam
 	return (sample->present & PERF_SAMPLE_TIME) && sample->time >= filter->from && sample->time <= filter->to;
 }
 
-/* An event that was asked for by a name which the recording does not have: told, as nothing else would. */
-void filter_look(const struct filter *filter, const struct perfev_reader *reader)
+/* An event that was asked for by a name which the recording does not have, nor @more: told, as nothing else would. */
+void filter_look(const struct filter *filter, const struct perfev_reader *reader, const char *const *more)
 {
 	const struct texts *wanted = &filter->events;
 	struct perfev_reader_event_info info;
-	size_t i, e;
+	size_t i, e, m;
 
 	for (i = 0; i < wanted->count; i++) {
+		for (m = 0; more && more[m] && strcmp(more[m], wanted->items[i]); m++)
+			;
+		if (more && more[m])
+			continue;
 		for (e = 0; perfev_reader_event_at(reader, e, &info); e++)
 			if (!strcmp(info.name, wanted->items[i]))
 				break;

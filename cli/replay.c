@@ -243,6 +243,8 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 		return 0;
 	if (!replay->symbols)
 		r = replay_symbols(replay, err);
+	if (r == 0 && replay->before && record->type < PERFEV_RECORD_USER_FIRST)
+		r = replay->before(replay->context, record, layout, err);
 	as_it_is = r < 0 ? r : perfev_deferred_feed(replay->deferred, record, layout, err);
 	if (as_it_is < 0)
 		return as_it_is;

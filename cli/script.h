@@ -38,6 +38,8 @@ enum script_field {
 	FIELD_INS_LAT,
 	FIELD_RETIRE_LAT,
 	FIELD_SRCLINE,
+	FIELD_FLAGS,
+	FIELD_SYNTH,
 	FIELD_COUNT
 };
 
@@ -50,6 +52,7 @@ enum script_kind {
 	KIND_RAW,
 	KIND_BREAKPOINT,
 	KIND_OTHER, /* of a PMU with a number of its own */
+	KIND_SYNTH, /* perf's own, made up out of traces */
 	KIND_COUNT
 };
 
@@ -65,6 +68,8 @@ static inline bool shows(const struct script_fields *fields, enum script_kind ki
 {
 	return fields->shown[kind] >> field & 1;
 }
+
+#define SCRIPT_TYPE_SYNTH (INT32_MAX + UINT32_C(1)) /* of events that perf makes up */
 
 enum script_kind script_kind(const struct perf_event_attr *attr);
 void script_fields_default(struct script_fields *fields);
@@ -134,6 +139,7 @@ struct script {
 	bool unwound; /* the user part of the sample's call chain was made here */
 	const char *arch; /* of the recording, or NULL */
 	bool ns;	  /* times with all digits */
+	uint64_t printed;
 	struct script_frame *frames; /* by frame key */
 	size_t frame_count;
 	/* what was printed last, which often comes again: the name and number of a thread, the second, and the period */
@@ -165,7 +171,11 @@ struct script_sample {
 	uint64_t period;
 	uint32_t cpumode;
 	int32_t pid, tid; /* -1: not known */
+	const char *flags, *synth; /* of what traces tell; else NULL */
 };
+
+/* cmd_script.c: its name in the column of names */
+void script_name_event(struct script *script, struct script_event *event);
 
 /* script_names.c: a text with something before and behind it, without what would steer a terminal */
 void script_set_name(struct script_name *name, const char *before, const char *text, const char *behind);
@@ -194,6 +204,21 @@ int script_json(struct script *script, const struct script_sample *sample, struc
 uint32_t script_mode_of(uint64_t context);
 /* How many addresses of a chain are printed: none, as perf does, where it has a mark that is not known. */
 uint32_t script_known_marks(const struct perfev_u64s *chain);
+
+/* ---- script_itrace.c: what traces of instructions tell, among the samples ----------------------------------- */
+
+struct script_itrace;
+
+/* *ret NULL: nothing is to be followed. @script, @opts: have to stay. -ECANCELED: it was said why not. */
+int script_itrace_open(struct script_itrace **ret, struct script *script, const struct itrace_opts *opts, struct perfev_error *err);
+/* A record comes next: prints what was before it. */
+int script_itrace_record(struct script_itrace *itrace, const struct perfev_record *record, const struct perfev_layout *layout,
+			 struct perfev_error *err);
+void script_itrace_printed(struct script_itrace *itrace, uint64_t ip, int32_t pid);
+int script_itrace_end(struct script_itrace *itrace, struct perfev_error *err);
+const char *const *script_itrace_names(const struct script_itrace *itrace); /* of events; NULL ends them */
+void script_itrace_say(const struct script_itrace *itrace); /* of gaps; NULL: nothing */
+void script_itrace_free(struct script_itrace *itrace);
 
 /* ---- script_stat.c: what perf stat record wrote ----------------------------------------------------------- */
 

@@ -178,6 +178,18 @@ static int put_ip(struct script *script, const struct script_sample *s, struct p
 	return is(script, s, FIELD_SRCLINE) ? put_source(script, &place, &frame, script_frame(script, &frame), err) : 0;
 }
 
+/* Where an end of a branch is, in the privilege that has something there. */
+static int find_end(struct script *script, const struct script_sample *s, uint64_t ip, struct perfev_frame *frame,
+		    struct perfev_error *err)
+{
+	int r = find(script, s, ip, s->cpumode, frame, err);
+
+	if (r >= 0 && !strcmp(frame->module, "[unknown]"))
+		r = find(script, s, ip, s->cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+			 frame, err);
+	return r;
+}
+
 /* Events whose address is code, or what code touched first: it has a name too. */
 static bool addr_is_place(const struct script_event *event)
 {
@@ -196,7 +208,7 @@ static int put_addr(struct script *script, const struct script_sample *s, struct
 	pen_hex(script->pen, addr, 16);
 	if (!addr_is_place(s->event))
 		return 0;
-	if (find(script, s, addr, s->cpumode, &frame, err) < 0)
+	if (find_end(script, s, addr, &frame, err) < 0)
 		return -1;
 	put_frame(script, s, &frame);
 	return 0;
@@ -211,18 +223,6 @@ static const char *branch_type(unsigned type)
 					    "ERET", "IRQ"};
 
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : "";
-}
-
-/* Where an end of a branch is, in the privilege that has something there. */
-static int find_end(struct script *script, const struct script_sample *s, uint64_t ip, struct perfev_frame *frame,
-		    struct perfev_error *err)
-{
-	int r = find(script, s, ip, s->cpumode, frame, err);
-
-	if (r >= 0 && !strcmp(frame->module, "[unknown]"))
-		r = find(script, s, ip, s->cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-			 frame, err);
-	return r;
 }
 
 /* The same as an offset, as far as something is mapped there. */
@@ -421,6 +421,8 @@ static void put_start(struct script *script, const struct script_sample *s)
 	if (has(shown, FIELD_PERIOD))
 		to = put_period(to, script, s->period);
 	pen_end(script->pen, has(shown, FIELD_EVENT) ? put_name(to, &s->event->text) : to);
+	if (has(shown, FIELD_FLAGS))
+		pen_print(script->pen, "  %-21s ", s->flags ? s->flags : "");
 }
 
 static void put_registers(struct script *script, const struct perfev_registers *registers)
@@ -542,6 +544,8 @@ static int put_before_ip(struct script *script, const struct script_sample *s, s
 
 	if (is(script, s, FIELD_TRACE))
 		put_trace(script, s);
+	if (is(script, s, FIELD_SYNTH) && s->synth)
+		pen_text(script->pen, s->synth);
 	if (is(script, s, FIELD_ADDR) && put_addr(script, s, err) < 0)
 		return -1;
 	if (is(script, s, FIELD_DATA_SRC))
@@ -562,7 +566,7 @@ static int put_behind_ip(struct script *script, const struct script_sample *s, s
 }
 
 #define BIT(field) (1u << FIELD_##field)
-#define BEFORE_IP  (BIT(TRACE) | BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(INS_LAT) | BIT(RETIRE_LAT))
+#define BEFORE_IP  (BIT(TRACE) | BIT(SYNTH) | BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(INS_LAT) | BIT(RETIRE_LAT))
 #define BEHIND_IP  (BIT(IREGS) | BIT(UREGS) | BIT(BRSTACK) | BIT(BRSTACKSYM) | BIT(BRSTACKOFF))
 #define AT_END	   (BIT(BPF_OUTPUT) | BIT(PHYS_ADDR) | BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE))
 
