@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of a module of the kernel out of its file, when it was unloaded before the recording was read: a file that is not linked,
  * as the kernel lays it out. And which file that is, as depmod wrote it down. */
-#include "feeding.h"
-#include "shell.h"
+#include "foreign.h"
 
 #include "capture/module_paths.h"
 #include "symbols/kernel_object.h"
@@ -12,7 +11,6 @@
 
 #define START UINT64_C(0xffffffffc0310000)
 
-static char root[64], old[4096];
 static char path[] = "/lib/modules/6.9-test/kernel/drivers/test-dev.ko";
 
 static const char source[] =
@@ -25,36 +23,14 @@ static const char source[] =
 	"	\".section .text.ftrace_trampoline, \\\"ax\\\", @progbits\\n.skip 1\\n\"\n"
 	"	\".section .text.behind, \\\"ax\\\", @progbits\\n.type behind, @function\\nbehind:\\n.skip 9\\n.size behind, 9\\n\");\n";
 
-static int set_up(void **state)
-{
-	FILE *file;
-
-	(void)state;
-	strcpy(root, "/tmp/perfev-test-XXXXXX");
-	if (!mkdtemp(root) || !getcwd(old, sizeof(old)) || chdir(root))
-		return -1;
-	file = fopen("m.c", "w");
-	if (!file)
-		return -1;
-	fputs(source, file);
-	return fclose(file);
-}
-
-static int tear_down(void **state)
-{
-	char line[128];
-
-	(void)state;
-	perfev_symbols_free(symbols);
-	symbols = NULL;
-	bytes.size = 0;
-	snprintf(line, sizeof(line), "rm -rf '%s'", root);
-	return chdir(old) || system(line) ? -1 : 0;
-}
-
 /* The module in the folder; a build-id of twenty equal digits. */
 static void make_module(const char *digit)
 {
+	FILE *file = fopen("m.c", "w");
+
+	assert_non_null(file);
+	fputs(source, file);
+	assert_int_equal(fclose(file), 0);
 	make(shell("printf '.section .note.gnu.build-id, \"a\", @note\\n.balign 4\\n.long 4, 20, 3\\n.ascii \"GNU\\\\0\"\\n.fill 20, 1, %s\\n'"
 	      " > id.s && gcc -c m.c -o m.o && gcc -c id.s -o id.o && ld -r m.o id.o -o m.ko && mkdir -p .%.*s && cp m.ko .%s",
 	      digit, (int)(strrchr(path, '/') - path), path, path));
