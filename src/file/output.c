@@ -106,7 +106,7 @@ int output_keep(const char *path)
 	char real[PATH_MAX], old[PATH_MAX + 4];
 	struct stat is;
 
-	if (stat(path, &is) < 0 || !S_ISREG(is.st_mode) || !is.st_size || !realpath(path, real))
+	if (!strcmp(path, "-") || stat(path, &is) < 0 || !S_ISREG(is.st_mode) || !is.st_size || !realpath(path, real))
 		return 0;
 	snprintf(old, sizeof(old), "%s.old", real);
 	return rename(real, old) < 0 ? -errno : 1;

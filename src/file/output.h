@@ -12,7 +12,7 @@ struct output {
 	uint64_t offset; /* bytes written in order */
 };
 
-/* output_keep() - what is at @path stays as PATH.old, if it is a file and not empty. Returns 1 when it does, 0 when
+/* output_keep() - what is at @path stays as PATH.old, if it is a file and not empty ("-" is none). Returns 1 when it does, 0 when
  * there is none, or why not. */
 int output_keep(const char *path);
 /* output_open() - a new file with mode 0600, or standard output for "-". */

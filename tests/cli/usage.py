@@ -42,6 +42,7 @@ def test_unknown_command():
     expect_code(done, 2)
     expect_in("'recrod'", done.err)
     expect_in("perfev record", done.err)
+    expect_in("'perfev --version'", perfev("version").err)
 
 
 def test_unknown_options():
@@ -60,7 +61,7 @@ def test_numbers_out_of_range():
                   ["stat", "-r", "0"], ["record", "-m", str(2**52)], ["record", "-m", str(2**63)],
                   ["stat", "-C", "3-1"], ["stat", "-C", "0-99999999999"]):
         expect_code(perfev(*words, "--", "true"), 2)
-    for words in (["--pid", "x"], ["--pid", "1,"], ["--tid", ""], ["--limit", "0"]):
+    for words in (["--pid", "x"], ["--pid", "1,"], ["--tid", ""], ["--limit", "0"], ["--cpu", ""], ["--html", "x", "-o", "y"]):
         expect_code(perfev("report", *words), 2)
     for command in ("report", "script"):
         for option in ("--symfs", "--kallsyms", "--vmlinux"):
@@ -97,6 +98,7 @@ def test_targets_that_exclude_each_other():
     expect_code(perfev("record", "-m", "3", "--", "true"), 2)
     expect_code(perfev("record", "-g", "--call-graph", "no", "--", "true"), 2)
     expect_code(perfev("report", "--json", "--folded"), 2)
+    expect_code(perfev("record", "--html", "-", "--", "true"), 2)
 
 
 def test_closed_pipe_ends_quietly():
