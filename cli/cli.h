@@ -110,6 +110,8 @@ struct child {
 	bool ended;
 };
 
+/* Returns 0, or the error that running the command will have. */
+int child_find(char **command);
 /* Makes the child, which waits before it executes. @stdout_to_stderr: results go to our stdout. */
 int child_start(struct child *child, char **command, bool stdout_to_stderr);
 /* Says that the command could not be started. Returns the exit code for it. */

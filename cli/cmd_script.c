@@ -164,7 +164,7 @@ static int put(struct run *run, const struct perfev_sample *sample, size_t event
 		s.tid = (int32_t)sample->tid;
 	}
 	if (s.tid != -1)
-		s.comm = perfev_symbols_comm(run->script.replay.symbols, s.pid, s.tid);
+		s.comm = perfev_symbols_thread_comm(run->script.replay.symbols, s.pid, s.tid);
 	if (!passes_text(&run->o->filter.comms, s.comm) || !run->wanted[event])
 		return 0;
 	if (s.cpumode != PERF_RECORD_MISC_KERNEL && s.cpumode != PERF_RECORD_MISC_USER)

@@ -86,6 +86,8 @@ int filter_check(struct filter *filter, const char *command)
 		return usage_error(command, "--time %s ends before it begins", filter->time);
 	if (filter->cpus && perfev_cpus_parse(&filter->cpu_list, &filter->cpu_count, filter->cpus, &err) < 0)
 		return usage_error(command, "--cpu: %s", err.text);
+	if (filter->cpus && !filter->cpu_count)
+		return usage_error(command, "--cpu needs at least one CPU, as in --cpu 0-3,8");
 	return -1;
 }
 

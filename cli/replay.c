@@ -56,10 +56,10 @@ static bool is_foreign(const struct replay *replay)
 
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err)
 {
-	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1};
-	const struct perfev_reader_opts *first = how->partial ? &partial : NULL;
+	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1, .tracing_inside = 1};
+	struct perfev_reader_opts first = {.size = sizeof(first), .partial = how->partial, .tracing_inside = 1};
 	struct perfev_reader_info info;
-	int r = perfev_reader_open(&replay->reader, how->path, first, err);
+	int r = perfev_reader_open(&replay->reader, how->path, &first, err);
 
 	if (r < 0)
 		return r;

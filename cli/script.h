@@ -56,6 +56,8 @@ enum script_kind {
 	KIND_COUNT
 };
 
+#define PLACE_FRAMES 64 /* of a place with all that was inlined there */
+
 struct script_fields {
 	uint32_t shown[KIND_COUNT]; /* bits 1 << enum script_field */
 	uint32_t asked[KIND_COUNT]; /* of them by -F */
@@ -131,6 +133,7 @@ struct script {
 	struct script_event *events;
 	size_t event_count;
 	int name_width; /* of the longest name of an event */
+	int memory_width; /* of the longest memory access that was printed */
 	bool chains;	/* call chains are printed */
 	uint32_t max_stack;
 	bool unwound; /* the user part of the sample's call chain was made here */
@@ -190,6 +193,9 @@ static inline const struct script_frame *script_frame(struct script *script, con
 /* The text of a tracepoint's sample; its length. */
 size_t script_trace(struct script *script, struct script_event *event, struct perfev_bytes raw, char *to, size_t size);
 
+/* script_memory.c: where a memory access found its data */
+void script_memory(struct script *script, uint64_t word);
+
 /* script_text.c, script_json.c: one sample. Return 0, or < 0 with an error. */
 int script_text(struct script *script, const struct script_sample *sample, struct perfev_error *err);
 int script_json(struct script *script, const struct script_sample *sample, struct perfev_error *err);
@@ -218,7 +224,8 @@ void script_itrace_free(struct script_itrace *itrace);
 
 struct script_stat;
 
-/* A record of a tool; those of counts print. @state: NULL at first. Returns 0, -ENOMEM. */
+/* A record of a tool; those of counts print. @state: NULL at first. Returns 0; -ENOMEM; -ECANCELED when
+ * there are too many, which is said. */
 int script_stat(struct script_stat **state, struct pen *pen, struct perfev_reader *reader, const struct perfev_record *record);
 bool script_stat_printed(const struct script_stat *state);
 void script_stat_free(struct script_stat *state);

@@ -73,7 +73,7 @@ void script_fields_default(struct script_fields *fields)
 		[KIND_TRACEPOINT] = ALWAYS | BIT(TRACE),
 		[KIND_CACHE] = ALWAYS | PLACE | BIT(PERIOD),
 		[KIND_RAW] = ALWAYS | PLACE | BIT(PERIOD) | BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(PHYS_ADDR) |
-			     BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE),
+			     BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE) | BIT(INS_LAT),
 		[KIND_BREAKPOINT] = ALWAYS | PLACE | BIT(PERIOD),
 		[KIND_OTHER] = ALWAYS | PLACE | BIT(PERIOD),
 		[KIND_SYNTH] = ALWAYS | PLACE | BIT(SYNTH),
@@ -210,6 +210,19 @@ int script_fields_parse(struct script_fields *fields, const char *text)
 
 /* ---- what samples have ------------------------------------------------------------------------------------ */
 
+/* Fields that say more of another one, which has to be there. */
+static int check_pairs(const struct script_fields *fields, enum script_kind kind, const char *event)
+{
+	bool lacks_sym = fields->asked[kind] & BIT(SYMOFF) && !shows(fields, kind, FIELD_SYM);
+	bool lacks_ip = fields->asked[kind] & BIT(SRCLINE) && !shows(fields, kind, FIELD_IP);
+
+	if (!lacks_sym && !lacks_ip)
+		return 0;
+	fprintf(stderr, "perfev: cannot print %s of %s: it is printed behind %s, which is not printed; add %s to -F\n",
+		lacks_sym ? "symoff" : "srcline", event, lacks_sym ? "sym" : "ip", lacks_sym ? "sym" : "ip");
+	return EXIT_FAILED;
+}
+
 int script_fields_check(struct script_fields *fields, const char *event, const struct perf_event_attr *attr)
 {
 	enum script_kind kind = script_kind(attr);
@@ -227,5 +240,5 @@ int script_fields_check(struct script_fields *fields, const char *event, const s
 			rows[i].name, event);
 		return EXIT_FAILED;
 	}
-	return 0;
+	return check_pairs(fields, kind, event);
 }

@@ -293,6 +293,10 @@ def test_refusals():
         expect_code(done, 1)
         expect_in("cannot print phys_addr of cpu-clock", done.err)
         expect(not done.out, "it printed")
+        for fields, part in (("comm,symoff", "behind sym, which"), ("comm,srcline", "behind ip, which"), ("-sym,+symoff", "behind sym")):
+            done = perfev("script", "-i", path, "-F", fields)
+            expect_code(done, 1)
+            expect_in(part, done.err)
         data = path.read_bytes()
         path.write_bytes(data[: len(data) // 2])
         done = perfev("script", "-i", path)
