@@ -355,7 +355,7 @@ struct load_opts {
 	const char *path, *symfs, *kallsyms, *vmlinux;
 	struct texts jitdumps;
 	const struct filter *filter;
-	bool no_inline, debuginfod;
+	bool no_inline, debuginfod, flat; /* flat: no call trees */
 	uint32_t jobs; /* 0: one for each CPU */
 };
 

@@ -222,6 +222,7 @@ int cmd_report(int argc, char **argv)
 	int r = parse_options(&line, argc, argv);
 
 	o.load.filter = &o.filter;
+	o.load.flat = !o.tree && !o.folded && !o.html;
 	if (r < 0 && line.argc)
 		r = usage_error("report", "it takes no argument, and '%s' was given; -i FILE names the recording",
 				line.argv[0]);
