@@ -278,6 +278,9 @@ int replay_unwind(struct replay *replay, struct perfev_sample *sample, const str
 /* The text of a feature section, or NULL. */
 const char *replay_feature(const struct replay *replay, unsigned feature);
 
+/* ---- heap.c: for commands that read a whole recording, before they allocate anything */
+void heap_in_large_pages(void);
+
 /* ---- graph.c: how call chains are recorded --------------------------------------------------------------------- */
 
 struct graph {

@@ -235,8 +235,10 @@ int cmd_report(int argc, char **argv)
 		r = filter_check(&o.filter, "report");
 	if (r < 0)
 		r = names_check(o.load.symfs, o.load.kallsyms, o.load.vmlinux);
-	if (r < 0)
+	if (r < 0) {
+		heap_in_large_pages();
 		r = report(&o);
+	}
 	filter_free(&o.filter);
 	free(o.load.jitdumps.items);
 	return r;
