@@ -18,7 +18,7 @@
 #define PAGE  ((uintptr_t)2 << 20)
 #define FIRST ((uintptr_t)16 << 10) /* what is touched before there are large pages stands in front of them */
 #define ROOM  (64 << 20) /* beyond that it grows as ever */
-#define APART (4 << 20)	 /* larger pieces have memory of their own */
+#define APART (1 << 20)	 /* larger pieces have memory of their own */
 
 void heap_in_large_pages(void)
 {
