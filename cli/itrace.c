@@ -320,7 +320,8 @@ static int run_thread(struct itrace *it, uint32_t tid, bool all, struct perfev_e
 
 /* ---- for the printer ------------------------------------------------------------------------------------------------- */
 
-int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, struct perfev_error *err)
+int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
+		struct perfev_error *err)
 {
 	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = 1};
 	struct itrace *it = calloc(1, sizeof(*it));
@@ -330,6 +331,7 @@ int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_
 		return -ENOMEM;
 	it->replay = replay;
 	it->sink = sink;
+	it->pt_only = pt_only;
 	r = perfev_reader_open(&it->reader, replay->how.path, &opts, err);
 	if (r == 0)
 		r = itrace_read(it, err);
