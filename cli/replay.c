@@ -124,6 +124,18 @@ static const char *kernel_beside(const struct replay *replay, char *to, size_t s
 	return info.folder && access(to, R_OK) == 0 ? to : NULL;
 }
 
+/* Its memory: a copy of the code beside the recording; or this machine's. */
+static const char *kcore_of(const struct replay *replay, bool is_own, char *to, size_t size)
+{
+	struct perfev_reader_info info;
+
+	perfev_reader_describe(replay->reader, &info);
+	snprintf(to, size, "%s/kcore_dir/kcore", replay->how.path);
+	if (info.folder && access(to, R_OK) == 0)
+		return to;
+	return is_own && access("/proc/kcore", R_OK) == 0 ? "/proc/kcore" : NULL;
+}
+
 static uint32_t arch_of(const struct replay *replay)
 {
 	const char *machine = replay_feature(replay, PERFEV_FEATURE_ARCH);
@@ -153,7 +165,7 @@ static int add_jitdumps(struct replay *replay, struct perfev_error *err)
 /* What a stream says of its machine comes before the first mapping: only then symbols can be looked for. */
 int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
-	char beside[4096], cache[4096];
+	char beside[4096], cache[4096], kcore[4096];
 	struct perfev_system here;
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
 					   .kallsyms = replay->how.kallsyms, .vmlinux = replay->how.vmlinux,
@@ -167,6 +179,8 @@ int replay_symbols(struct replay *replay, struct perfev_error *err)
 	opts.foreign = is_foreign(replay, &here);
 	if (!opts.symfs && !opts.foreign && may_live(replay, &here))
 		opts.proc = "/proc";
+	if (!opts.vmlinux)
+		opts.kcore = kcore_of(replay, opts.proc != NULL, kcore, sizeof(kcore));
 	if (!opts.kallsyms)
 		opts.kallsyms = kernel_beside(replay, beside, sizeof(beside));
 	r = perfev_symbols_new(&replay->symbols, &opts, err);

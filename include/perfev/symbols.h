@@ -33,6 +33,8 @@ struct perfev_symbols_opts {
 	uint32_t reserved;
 	const char *vmlinux;  /* the recorded kernel's image: with its build-id, if that is known; NULL: it is looked for
 			       * where kallsyms are not to be had, and for lines and inlined functions */
+	const char *kcore;    /* the recorded kernel's memory, for perfev_symbols_code(): /proc/kcore of this machine, or the copy
+			       * that perf record --kcore made; NULL: the code of vmlinux, if that is given, or none */
 	const char *release;  /* of the recorded kernel ("6.1.0-50-amd64"), which its files are named by; NULL: they are
 			       * found by build-id only */
 };
@@ -132,7 +134,7 @@ PERFEV_API bool perfev_symbols_mapped(struct perfev_symbols *symbols, const stru
 /*
  * perfev_symbols_code() - the bytes of the program at an address, now: out of the file that is mapped there
  * @size: at most; fewer where the mapping or the file ends.
- * Only of programs: the kernel's code, and what is made at run time, is in no file.
+ * Of the kernel, out of opts.kcore or opts.vmlinux. What is made at run time is in no file.
  * Return: how many, at least 1; -ENOENT (why NOT_FOUND): they are not known; -ENOMEM.
  * Since: 0.1
  */

@@ -67,6 +67,15 @@ void source_close(struct source *source)
 	source->fd = -1;
 }
 
+int64_t source_part(const struct source *source, uint64_t offset, void *to, size_t size)
+{
+	(void)source;
+	(void)offset;
+	(void)to;
+	(void)size;
+	return 0;
+}
+
 int64_t source_read(struct source *source, void *to, size_t size)
 {
 	(void)source;
@@ -178,6 +187,18 @@ void source_close(struct source *source)
 	free(source->owned);
 	memset(source, 0, sizeof(*source));
 	source->fd = -1;
+}
+
+int64_t source_part(const struct source *source, uint64_t offset, void *to, size_t size)
+{
+	ssize_t n;
+
+	if (offset > INT64_MAX)
+		return -EINVAL;
+	do
+		n = pread(source->fd, to, size, (off_t)offset);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
 }
 
 int64_t source_read(struct source *source, void *to, size_t size)

@@ -41,6 +41,9 @@ void source_close(struct source *source);
 
 /* source_read() - the next bytes of a stream: their number, 0 at the end, a negative errno. */
 int64_t source_read(struct source *source, void *to, size_t size);
+/* source_part() - bytes at @offset of a file that is open as a stream, which stays where it is: their number, 0 behind its end, a
+ * negative errno */
+int64_t source_part(const struct source *source, uint64_t offset, void *to, size_t size);
 /* source_shrank() - whether a mapped file has become shorter than it was. */
 bool source_shrank(const struct source *source);
 /* source_drop() - pages of a mapped file before @offset leave memory. */

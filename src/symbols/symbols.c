@@ -70,6 +70,8 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	s->opts = full;
 	s->symfs = copy_text(full.symfs);
 	s->kallsyms_path = copy_text(full.kallsyms);
+	s->kcore_path = copy_text(full.kcore);
+	s->kcore.source.fd = -1;
 	s->vmlinux = copy_text(full.vmlinux);
 	s->release = copy_text(full.release);
 	s->cache = copy_text(full.cache);
@@ -86,7 +88,7 @@ int perfev_symbols_new(struct perfev_symbols **ret, const struct perfev_symbols_
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_mutex_init(&s->naming_lock, NULL);
 	s->locator = locator_new(s);
-	if (!s->locator || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) ||
+	if (!s->locator || (full.symfs && !s->symfs) || (full.kallsyms && !s->kallsyms_path) || (full.kcore && !s->kcore_path) ||
 	    (full.vmlinux && !s->vmlinux) || (full.release && !s->release) || (full.cache && !s->cache) || (full.proc && !s->proc) ||
 	    add_fixed_modules(s) < 0) {
 		perfev_symbols_free(s);
@@ -130,6 +132,8 @@ void perfev_symbols_free(struct perfev_symbols *symbols)
 	}
 	free(symbols->symfs);
 	free(symbols->kallsyms_path);
+	free(symbols->kcore_path);
+	kcore_close(&symbols->kcore);
 	free(symbols->vmlinux);
 	free(symbols->release);
 	free(symbols->cache);

@@ -5,6 +5,7 @@
 #include "functions.h"
 #include "jit.h"
 #include "kallsyms.h"
+#include "kcore.h"
 #include "module.h"
 #include "recorded.h"
 #include "space.h"
@@ -41,7 +42,9 @@ struct perfev_symbols {
 	/* what all threads look at */
 	struct perfev_symbols_opts opts;
 	struct module_places places;
-	char *symfs, *kallsyms_path, *vmlinux, *release, *cache, *proc;
+	char *symfs, *kallsyms_path, *vmlinux, *release, *cache, *proc, *kcore_path;
+	struct kcore kcore;
+	bool kcore_tried;
 	struct module *fixed[MODULE_FIXED]; /* the first of the modules, which stay where they are */
 	struct locator *locator;	    /* of the caller's thread */
 	struct kallsyms kallsyms;

@@ -241,7 +241,121 @@ static void test_debug_file(void **state)
 	expect_inlined(true);
 }
 
+/* ---- code ------------------------------------------------------------------------------------------------------------- */
+
+static int code_at(uint64_t ip, unsigned char *to, size_t size)
+{
+	struct perfev_place place = {ip, -1, KERNEL};
+
+	return perfev_symbols_code(symbols, &place, to, size, &err);
+}
+
+/* Of the image that is given: where the kernel was moved to, up to the end of what is loaded. */
+static void test_code_of_the_image(void **state)
+{
+	struct perfev_symbols_opts opts = {.vmlinux = "image"};
+	unsigned char found[4096], whole[65536];
+	size_t size, at;
+	FILE *file;
+	int n;
+
+	(void)state;
+	make_image();
+	make(shell("objcopy -O binary -j .text image text.bin"));
+	file = fopen("text.bin", "rb");
+	assert_non_null(file);
+	size = fread(whole, 1, sizeof(whole), file);
+	fclose(file);
+	at = (size_t)(function - text);
+	open_symbols(opts, id);
+	assert_true(at + 8 < size);
+	assert_int_equal(code_at(function + MOVED, found, 8), 8);
+	assert_memory_equal(found, whole + at, 8);
+	n = code_at(text + MOVED + 1, found, sizeof(found));
+	assert_true(n >= (int)(size - 1) && n <= (int)sizeof(found));
+	assert_memory_equal(found, whole + 1, size - 1);
+	assert_int_equal(code_at(function, found, 8), -ENOENT); /* where it was linked for */
+	assert_says("vmlinux");
+	opts.vmlinux = NULL;
+	open_symbols(opts, id);
+	assert_int_equal(code_at(function + MOVED, found, 8), -ENOENT);
+}
+
+/* The memory of a kernel as /proc/kcore has it: an ELF file, here with a note, two segments, and one that is not there. */
+static void write_kcore(const char *path, bool damaged)
+{
+	static const struct {
+		uint32_t type;
+		uint64_t offset, address, size;
+	} segments[] = {{4, 0x200, 0, 16}, {1, 0x1000, UINT64_C(0xffffffff81000000), 0x80}, {1, 0x1080, UINT64_C(0xffffffffc0200000), 0x10},
+			{1, UINT64_C(1) << 46, UINT64_C(0xffff888000000000), UINT64_C(1) << 40}};
+	struct bytes out = {.size = 0};
+	size_t i;
+	FILE *file = fopen(path, "wb");
+
+	out.big = host_is_big();
+	put_bytes(&out, damaged ? "\x7f" "ELG" : "\x7f" "ELF", 4);
+	put_bytes(&out, out.big ? "\2\2\1\0\0\0\0\0\0\0\0\0" : "\2\1\1\0\0\0\0\0\0\0\0\0", 12);
+	put_u16(&out, 4);
+	put_u16(&out, 62);
+	put_u32(&out, 1);
+	put_u64(&out, 0);
+	put_u64(&out, 64);
+	put_u64(&out, 0);
+	put_u32(&out, 0);
+	put_u16(&out, 64);
+	put_u16(&out, 56);
+	put_u16(&out, 4);
+	put_u16(&out, 0);
+	put_u16(&out, 0);
+	put_u16(&out, 0);
+	for (i = 0; i < 4; i++) {
+		put_u32(&out, segments[i].type);
+		put_u32(&out, 5);
+		put_u64(&out, segments[i].offset);
+		put_u64(&out, segments[i].address);
+		put_u64(&out, 0);
+		put_u64(&out, segments[i].size);
+		put_u64(&out, segments[i].size);
+		put_u64(&out, 0x1000);
+	}
+	while (out.size < 0x1000)
+		put_u8(&out, 0);
+	for (i = 0; i < 0x90; i++)
+		put_u8(&out, (uint8_t)(i + 3));
+	assert_non_null(file);
+	assert_int_equal(fwrite(out.data, 1, out.size, file), out.size);
+	fclose(file);
+}
+
+static void test_code_of_the_memory(void **state)
+{
+	struct perfev_symbols_opts opts = {.kcore = "kcore"};
+	unsigned char found[256];
+
+	(void)state;
+	write_kcore("kcore", false);
+	open_symbols(opts, NULL);
+	assert_int_equal(code_at(UINT64_C(0xffffffff81000010), found, 4), 4);
+	assert_memory_equal(found, "\x13\x14\x15\x16", 4);
+	assert_int_equal(code_at(UINT64_C(0xffffffff81000078), found, sizeof(found)), 8); /* up to the end of what is mapped there */
+	assert_int_equal(code_at(UINT64_C(0xffffffffc020000f), found, 1), 1);		   /* a module */
+	assert_int_equal(found[0], 0x92);
+	assert_int_equal(code_at(UINT64_C(0xffffffffc0200010), found, 1), -ENOENT);
+	assert_int_equal(code_at(UINT64_C(0xffff888000000000), found, 1), -ENOENT); /* the file ends before it */
+	assert_int_equal(code_at(0, found, 1), -ENOENT);
+	write_kcore("kcore", true);
+	open_symbols(opts, NULL);
+	assert_int_equal(code_at(UINT64_C(0xffffffff81000010), found, 4), -ENOENT);
+	assert_says("kcore");
+	opts.kcore = "nowhere";
+	open_symbols(opts, NULL);
+	assert_int_equal(code_at(UINT64_C(0xffffffff81000010), found, 4), -ENOENT);
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_code_of_the_image, set_up, tear_down),
+	cmocka_unit_test_setup_teardown(test_code_of_the_memory, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_cache, set_up, tear_down),
 	cmocka_unit_test_setup_teardown(test_another, set_up, tear_down),
