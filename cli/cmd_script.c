@@ -284,6 +284,7 @@ static int run_all(struct run *run)
 {
 	struct replay *replay = &run->script.replay;
 	const struct perfev_error *damage;
+	struct perfev_bytes section;
 	struct perfev_error err;
 	int r;
 
@@ -295,6 +296,7 @@ static int run_all(struct run *run)
 	replay->count = run->o->json ? NULL : take_count;
 	replay->context = run;
 	run->script.arch = replay_feature(replay, PERFEV_FEATURE_ARCH);
+	run->script.fields.with_traces = perfev_reader_feature(replay->reader, PERFEV_FEATURE_AUXTRACE, &section);
 	r = look_for_events(run);
 	if (r == 0)
 		r = script_itrace_open(&run->itrace, &run->script, &run->o->itrace, &err);

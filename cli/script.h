@@ -62,6 +62,7 @@ struct script_fields {
 	uint32_t shown[KIND_COUNT]; /* bits 1 << enum script_field */
 	uint32_t asked[KIND_COUNT]; /* of them by -F */
 	bool user_set[KIND_COUNT];
+	bool with_traces; /* of a recording with traces: what was asked for is printed though samples do not have it */
 };
 
 static inline bool shows(const struct script_fields *fields, enum script_kind kind, enum script_field field)

@@ -233,6 +233,8 @@ int script_fields_check(struct script_fields *fields, const char *event, const s
 
 		if (!(fields->shown[kind] & bit) || !rows[i].needs || (attr->sample_type & rows[i].needs))
 			continue;
+		if (fields->with_traces && (fields->asked[kind] & bit))
+			continue;
 		fields->shown[kind] &= ~bit;
 		if (!(fields->asked[kind] & bit))
 			continue;

@@ -329,12 +329,17 @@ static void tell_flags(char *to, size_t size, const struct perfev_flow_branch *b
 	snprintf(to, size, "%s%-*s%6s", before, 15 - (int)strlen(before), name, branch->flags & PERFEV_FLOW_IN_TX ? "(x)" : "");
 }
 
+static uint16_t mode_of(uint64_t ip)
+{
+	return ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+}
+
 static int put_text(struct script_itrace *si, const struct perfev_flow_branch *b, const struct perfev_sample *sample, const char *comm,
 		    struct perfev_error *err)
 {
 	enum made made = made_of(b->type);
 	char flags[48], synth[160];
-	struct script_sample s = {sample, &si->events[made], comm, 1, sample->misc & PERF_RECORD_MISC_CPUMODE_MASK, b->pid, b->tid,
+	struct script_sample s = {sample, &si->events[made], comm, 1, mode_of(b->from ? b->from : b->to), b->pid, b->tid,
 				  flags, synth};
 
 	tell_flags(flags, sizeof(flags), b);
@@ -347,11 +352,6 @@ static int put_text(struct script_itrace *si, const struct perfev_flow_branch *b
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------------------------------- */
-
-static uint16_t mode_of(uint64_t ip)
-{
-	return ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
-}
 
 static int json_place(const struct script_itrace *si, const char *key, uint64_t ip, int32_t pid, struct perfev_error *err)
 {
@@ -425,8 +425,8 @@ static int put(void *context, const struct perfev_flow_branch *b, struct perfev_
 	if (gap ? !si->errors : !is_wanted(si, b) || !si->events[made].name || !si->wanted[made])
 		return 0;
 	sample.present = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_TIME | (b->cpu >= 0 ? PERF_SAMPLE_CPU : 0) |
-			 (made == MADE_BRANCHES ? PERF_SAMPLE_ADDR : 0);
-	sample.misc = mode_of(b->from ? b->from : b->to);
+			 PERF_SAMPLE_ADDR;
+	sample.misc = 0;
 	sample.ip = transaction || b->from ? b->from : 0;
 	sample.addr = b->to;
 	sample.pid = (uint32_t)b->pid;

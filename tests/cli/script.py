@@ -165,7 +165,7 @@ def test_text_of_recordings_with_traces():
         empty.path.chmod(0o755)
         for name in TRACED:
             for options in ([], ["--no-itrace"], ["--itrace=be"], ["--itrace=cr"], ["--itrace"], ["-F", "+flags"], ["--itrace=p", "--ns"],
-                            ["-F", "comm,tid,time,event,ip,sym,dso,synth"], ["-F", "synth:+period"]):
+                            ["-F", "comm,tid,time,event,ip,sym,dso,synth"], ["-F", "synth:+period"], ["-F", "+cpu,+addr"], ["-F", "+misc"], ["-F", "comm,cpu,addr,ip"], ["-F", "sw:+cpu"]):
                 words = ["script", "-i", folder / name, "--symfs", empty.path, *options]
                 theirs = as_nobody("perf", *words, env=dict(ENV, HOME=str(empty.path)), cwd="/")
                 ours = perfev(*words)
