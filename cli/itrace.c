@@ -15,7 +15,7 @@
 
 #define CPUS_MAX 65536
 
-/* ---- who runs ------------------------------------------------------------------------------------------------------- */
+/* ---- who runs ----------------------------------------------------------------------------------------------------- */
 
 static int set_task(struct itrace *it, uint32_t cpu, uint32_t pid, uint32_t tid)
 {
@@ -120,7 +120,7 @@ static void look_who_runs(struct stream *stream)
 	perfev_flow_task(stream->flow, stream->task.pid, stream->task.tid, stream->cpu);
 }
 
-/* ---- streams --------------------------------------------------------------------------------------------------------- */
+/* ---- streams ------------------------------------------------------------------------------------------------------ */
 
 /* The bytes of a piece that the next one does not have too: pieces are padded, and snapshots overlap. */
 static struct perfev_bytes own_bytes(const struct stream *stream, size_t at)
@@ -318,7 +318,7 @@ static int run_thread(struct itrace *it, uint32_t tid, bool all, struct perfev_e
 	return r;
 }
 
-/* ---- for the printer ------------------------------------------------------------------------------------------------- */
+/* ---- for the printer ---------------------------------------------------------------------------------------------- */
 
 int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
 		struct perfev_error *err)

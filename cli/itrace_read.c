@@ -21,7 +21,7 @@ void *itrace_grow(void *array, size_t *room, size_t count, size_t item)
 	return grown;
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------------------ */
 
 static struct stream *stream_of(struct itrace *it, const struct perfev_auxtrace *piece)
 {

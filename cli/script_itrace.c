@@ -35,7 +35,7 @@ struct script_itrace {
 	uint64_t gaps;
 };
 
-/* ---- options ------------------------------------------------------------------------------------------------------------- */
+/* ---- options ------------------------------------------------------------------------------------------------------ */
 
 int itrace_check(const struct itrace_opts *opts)
 {
@@ -113,7 +113,7 @@ static enum made made_of(uint32_t type)
 	}
 }
 
-/* ---- events that are made up ---------------------------------------------------------------------------------------------- */
+/* ---- events that are made up -------------------------------------------------------------------------------------- */
 
 /* The name of the event as perf makes it up: with the privileges that the one that traced has. */
 static void name_branches(struct script_itrace *si, const struct perf_event_attr *attr)
@@ -198,7 +198,7 @@ static int check_fields(struct script_itrace *si)
 	return 0;
 }
 
-/* ---- text ------------------------------------------------------------------------------------------------------------------ */
+/* ---- text --------------------------------------------------------------------------------------------------------- */
 
 static const char *const names[PERFEV_FLOW_PSB] = {
 	[PERFEV_FLOW_NONE] = "",
@@ -351,7 +351,7 @@ static int put_text(struct script_itrace *si, const struct perfev_flow_branch *b
 	return script_text(si->script, &s, err);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------------------------------------------------- */
 
 static int json_place(const struct script_itrace *si, const char *key, uint64_t ip, int32_t pid, struct perfev_error *err)
 {
@@ -409,7 +409,7 @@ static int json_branch(const struct script_itrace *si, const struct perfev_flow_
 	return 0;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
 static int put(void *context, const struct perfev_flow_branch *b, struct perfev_error *err)
 {

@@ -14,7 +14,7 @@
 #define IDLE_MAX (1u << 17) /* instructions, and */
 #define LOOP_MAX 10000	    /* branches that need no packet in a row */
 
-/* ---- code ------------------------------------------------------------------------------------------------------------ */
+/* ---- code --------------------------------------------------------------------------------------------------------- */
 
 /* The window begins at pt->ip then. */
 static enum pt_result fetch(struct pt *pt)
@@ -121,7 +121,7 @@ static enum pt_result walk_block(struct pt *pt, uint64_t to, bool *there)
 	return PT_AGAIN;
 }
 
-/* ---- branches ----------------------------------------------------------------------------------------------------------- */
+/* ---- branches ----------------------------------------------------------------------------------------------------- */
 
 static void push(struct pt *pt, uint64_t address)
 {
