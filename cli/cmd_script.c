@@ -141,18 +141,6 @@ static inline int look_for_events(struct run *run)
 
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
-/* The names of events stand in a column, as wide as those that are known when the first sample is printed. */
-void script_name_event(struct script *script, struct script_event *event)
-{
-	char spaces[256];
-	int n = script->name_width - (int)strlen(event->name);
-
-	n = n < 0 ? 0 : n < 255 ? n : 255;
-	memset(spaces, ' ', (size_t)n);
-	spaces[n] = 0;
-	script_set_name(&event->text, spaces, event->name, ": ");
-}
-
 static int put(struct run *run, const struct perfev_sample *sample, size_t event, uint64_t period,
 	       struct perfev_error *err)
 {

@@ -175,11 +175,10 @@ struct script_sample {
 	const char *flags, *synth; /* of what traces tell; else NULL */
 };
 
-/* cmd_script.c: its name in the column of names */
-void script_name_event(struct script *script, struct script_event *event);
-
 /* script_names.c: a text with something before and behind it, without what would steer a terminal */
 void script_set_name(struct script_name *name, const char *before, const char *text, const char *behind);
+/* The name of an event in the column of names. */
+void script_name_event(struct script *script, struct script_event *event);
 /* Makes it. Texts are empty without memory. */
 const struct script_frame *script_new_frame(struct script *script, const struct perfev_frame *frame);
 void script_free_frames(struct script *script);

@@ -127,6 +127,7 @@ bool pt_take_common(struct pt *pt);
 enum pt_result pt_overflow(struct pt *pt);
 enum pt_result pt_mismatch(struct pt *pt);
 void pt_stop(struct pt *pt);
+void pt_tell(struct pt *pt, unsigned tells, uint64_t from, uint64_t to);
 /* What is told next has the time of now. */
 void pt_keep_time(struct pt *pt);
 /* The packets of a PSB on a known way. PT_AGAIN: another packet stands among them, which is to be taken. */
@@ -137,8 +138,6 @@ enum pt_result pt_sync_at_psb(struct pt *pt);
 enum pt_result pt_sync_at_address(struct pt *pt);
 
 /* flow_pt_tell.c */
-
-void pt_tell(struct pt *pt, unsigned tells, uint64_t from, uint64_t to);
 /* Packets that are no branches. @alone: set when a FUP follows that no TIP belongs to. */
 enum pt_result pt_take_tsx(struct pt *pt, bool *alone);
 enum pt_result pt_take_event(struct pt *pt, bool *alone);

@@ -122,6 +122,13 @@ enum pt_result pt_mismatch(struct pt *pt)
 	return PT_MISMATCH;
 }
 
+void pt_tell(struct pt *pt, unsigned tells, uint64_t from, uint64_t to)
+{
+	pt->told.tells = tells;
+	pt->told.from = from;
+	pt->told.to = to;
+}
+
 /* ---- PSB ---------------------------------------------------------------------------------------------------------- */
 
 static void begin_psb(struct pt *pt)

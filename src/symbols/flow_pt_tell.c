@@ -7,13 +7,6 @@
 
 /* ---- what is told ------------------------------------------------------------------------------------------------- */
 
-void pt_tell(struct pt *pt, unsigned tells, uint64_t from, uint64_t to)
-{
-	pt->told.tells = tells;
-	pt->told.from = from;
-	pt->told.to = to;
-}
-
 /* The place of a FUP is reached: what waited for it is told; with the branch that follows, but where the FUP is @alone. */
 bool pt_take_fup_events(struct pt *pt, bool alone)
 {
