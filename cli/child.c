@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +39,38 @@ static void child_main(char **command, int go, int failed, bool stdout_to_stderr
 	error = errno;
 	n = write(failed, &error, sizeof(error));
 	_exit(n > 0 && error == ENOENT ? EXIT_NO_CMD : EXIT_NO_RUN);
+}
+
+/* Whether execvp() finds it: before anything is written that would be of nothing. */
+static int can_run(const char *path)
+{
+	struct stat is;
+
+	if (stat(path, &is) < 0)
+		return errno;
+	return S_ISDIR(is.st_mode) || access(path, X_OK) < 0 ? EACCES : 0;
+}
+
+int child_find(char **command)
+{
+	const char *at = getenv("PATH"), *end;
+	char path[4096];
+	int found = ENOENT, error;
+
+	if (strchr(command[0], '/') || !command[0][0])
+		return can_run(command[0]);
+	for (at = at ? at : "/bin:/usr/bin"; ; at = end + 1) {
+		end = strchrnul(at, ':');
+		if (snprintf(path, sizeof(path), "%.*s/%s", end > at ? (int)(end - at) : 1, end > at ? at : ".", command[0]) <
+		    (int)sizeof(path)) {
+			error = can_run(path);
+			if (!error)
+				return 0;
+			found = error == EACCES ? EACCES : found;
+		}
+		if (!*end)
+			return found;
+	}
 }
 
 static void close_both(const int fds[2])

@@ -110,6 +110,8 @@ struct child {
 	bool ended;
 };
 
+/* Returns 0, or the error that running the command will have. */
+int child_find(char **command);
 /* Makes the child, which waits before it executes. @stdout_to_stderr: results go to our stdout. */
 int child_start(struct child *child, char **command, bool stdout_to_stderr);
 /* Says that the command could not be started. Returns the exit code for it. */
@@ -258,6 +260,9 @@ struct replay {
 		      struct perfev_error *err);
 	/* the same, or NULL: is told the records of counts, and of what they are */
 	int (*count)(void *context, const struct perfev_record *record);
+	/* the same, or NULL: is told each record of the kernel before the symbols are */
+	int (*before)(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
+		      struct perfev_error *err);
 	void *context;
 };
 
@@ -332,7 +337,7 @@ static inline bool filter_passes(const struct filter *filter, const struct perfe
 }
 
 /* Tells of events that were asked for by a name which the recording does not have. */
-void filter_look(const struct filter *filter, const struct perfev_reader *reader);
+void filter_look(const struct filter *filter, const struct perfev_reader *reader, const char *const *more);
 
 /* ---- load.c: a recording to a profile ---------------------------------------------------------------------- */
 
@@ -394,20 +399,22 @@ void trace_free(struct trace *trace);
 void trace_text(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
 void trace_json(struct trace *trace, const struct perfev_record *record, const struct perfev_layout *layout);
 
-/* ---- script_itrace.c: the branches of traces, in the order of time, as perf script --itrace prints them */
+/* ---- spool.c: a recording that has to be read twice ------------------------------------------------------------- */
+
+/* Of one that can be read once, standard input or a pipe, a copy, whose path is put into @room: it stays open. Returns -1 to go
+ * on, or an exit code. */
+int spool(const char **path, char room[32]);
+
+/* ---- script_itrace.c: which of what traces tell is printed ------------------------------------------------------- */
 
 struct itrace_opts {
-	const char *what; /* letters: b all branches, c calls, r returns, e gaps; "": cre; NULL: not asked for */
-	const struct filter *filter;
-	const struct texts *fields; /* -F: only +flags, what kinds of branches they are */
-	bool ns;		    /* times with all digits */
+	const char *what; /* letters: b all branches, c calls, r returns, x transactions, w PTWRITE, p power, e gaps; "": cexwp;
+			     NULL: not asked for */
+	bool none;	  /* nothing */
 	bool json;
+	const struct filter *filter;
 };
-
-/* Returns -1 to go on, or an exit code. */
 int itrace_check(const struct itrace_opts *opts);
-/* Returns an exit code. */
-int script_itrace(const struct replay_opts *how, const struct itrace_opts *opts, FILE *out);
 
 /* ---- json.c ---------------------------------------------------------------------------------------------------- */
 

@@ -79,7 +79,7 @@ static int list(struct listing *l)
 		return report_error(&err);
 	}
 	if (!l->count && !l->json && r >= 0)
-		note("no event here matches %s; 'perfev list' shows all, and globs have to match the whole name",
+		note("no event here matches '%s'; 'perfev list' shows all, and globs have to match the whole name",
 		     l->glob ? l->glob : "*");
 	return l->count || l->json ? EXIT_DONE : EXIT_FAILED;
 }

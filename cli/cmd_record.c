@@ -445,7 +445,7 @@ static int record(struct record_work *work)
 	struct options *o = (struct options *)(uintptr_t)work->options;
 	bool to_stdout = o->output && !strcmp(o->output, "-");
 	int r = parse_events(&work->events, "record", &o->events,
-			     o->events.count ? "" : default_event());
+			     o->events.count ? "" : default_event()), error;
 
 	if (r == 0)
 		r = check_events(work);
@@ -466,6 +466,8 @@ static int record(struct record_work *work)
 	if (o->session.is_command)
 		o->session.on = perfev_on_task(work->child.pid);
 	r = open_sampler(work);
+	if (r == 0 && o->session.command && (error = child_find(o->session.command)))
+		r = child_refused(o->session.command, error); /* and an earlier recording stays where it is */
 	if (r == 0)
 		r = open_file(work);
 	if (r == 0) {

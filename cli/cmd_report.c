@@ -80,7 +80,7 @@ static void collect_facts(struct facts *facts, const struct loaded *l)
 	add_fact(facts, "recorded with", replay_feature(&l->replay, PERFEV_FEATURE_VERSION));
 }
 
-/* The file is written beside its place first, so that a page that is looked at is never half of one. */
+/* @path: a file, or "-". */
 int write_html(const struct loaded *loaded, const char *path)
 {
 	struct perfev_profile_html_opts opts = {.size = sizeof(opts), .title = "perfev report"};
@@ -90,13 +90,14 @@ int write_html(const struct loaded *loaded, const char *path)
 	struct perfev_sink sink = {write_file, NULL};
 	struct perfev_error err;
 	size_t i;
-	FILE *out = fopen(path, "w");
+	bool is_file = strcmp(path, "-");
+	FILE *out = is_file ? fopen(path, "w") : stdout;
 	int r;
 
 	if (!out || !unresolved) {
 		r = file_failed("write", path, errno);
 		free(unresolved);
-		if (out)
+		if (out && is_file)
 			fclose(out);
 		return r;
 	}
@@ -113,11 +114,12 @@ int write_html(const struct loaded *loaded, const char *path)
 	sink.context = out;
 	r = perfev_profile_write_html(loaded->profile, &opts, &sink, &err);
 	free(unresolved);
-	if (fclose(out) != 0 && r == 0)
+	if (is_file && fclose(out) != 0 && r == 0)
 		return file_failed("write", path, errno);
 	if (r < 0)
 		return report_error(&err);
-	note("the page is %s", path);
+	if (is_file)
+		note("the page is %s", path);
 	return EXIT_DONE;
 }
 
@@ -228,6 +230,8 @@ int cmd_report(int argc, char **argv)
 				line.argv[0]);
 	if (r < 0 && (o.json + o.folded + (o.html != NULL)) > 1)
 		r = usage_error("report", "--json, --folded and --html exclude each other");
+	if (r < 0 && o.html && o.output)
+		r = usage_error("report", "--html names the file of the page; leave out -o");
 	if (r < 0 && o.jobs > JOBS_MAX)
 		r = usage_error("report", "--jobs takes 1 to %d, and %" PRIu64 " is more", JOBS_MAX, o.jobs);
 	o.load.jobs = (uint32_t)o.jobs;

@@ -29,7 +29,7 @@ struct run {
 	size_t count_count;
 	bool *wanted; /* by event */
 	struct script_stat *stat; /* counts that were recorded; NULL: none */
-	uint64_t samples;
+	struct script_itrace *itrace; /* NULL: no trace is followed */
 };
 
 /* ---- events ---------------------------------------------------------------------------------------------------- */
@@ -142,7 +142,7 @@ static inline int look_for_events(struct run *run)
 /* ---- samples ----------------------------------------------------------------------------------------------------- */
 
 /* The names of events stand in a column, as wide as those that are known when the first sample is printed. */
-static void name_event(struct script *script, struct script_event *event)
+void script_name_event(struct script *script, struct script_event *event)
 {
 	char spaces[256];
 	int n = script->name_width - (int)strlen(event->name);
@@ -157,21 +157,23 @@ static int put(struct run *run, const struct perfev_sample *sample, size_t event
 	       struct perfev_error *err)
 {
 	struct script_sample s = {sample, &run->script.events[event], ":-1", period,
-				  sample->misc & PERF_RECORD_MISC_CPUMODE_MASK, -1, -1};
+				  sample->misc & PERF_RECORD_MISC_CPUMODE_MASK, -1, -1, NULL, NULL};
 
 	if (sample->present & PERF_SAMPLE_TID) {
 		s.pid = (int32_t)sample->pid;
 		s.tid = (int32_t)sample->tid;
 	}
 	if (s.tid != -1)
-		s.comm = perfev_symbols_comm(run->script.replay.symbols, s.pid, s.tid);
+		s.comm = perfev_symbols_thread_comm(run->script.replay.symbols, s.pid, s.tid);
 	if (!passes_text(&run->o->filter.comms, s.comm) || !run->wanted[event])
 		return 0;
 	if (s.cpumode != PERF_RECORD_MISC_KERNEL && s.cpumode != PERF_RECORD_MISC_USER)
 		s.cpumode = 0;
-	run->samples++;
+	run->script.printed++;
 	if (!s.event->text.text)
-		name_event(&run->script, s.event);
+		script_name_event(&run->script, s.event);
+	if (run->itrace)
+		script_itrace_printed(run->itrace, sample->ip, s.pid);
 	return run->o->json ? script_json(&run->script, &s, err) : script_text(&run->script, &s, err);
 }
 
@@ -244,6 +246,14 @@ static int take(void *context, const struct perfev_record *record, const struct 
 	return r;
 }
 
+static int take_before(void *context, const struct perfev_record *record, const struct perfev_layout *layout,
+		       struct perfev_error *err)
+{
+	struct run *run = context;
+
+	return script_itrace_record(run->itrace, record, layout, err);
+}
+
 static int take_count(void *context, const struct perfev_record *record)
 {
 	struct run *run = context;
@@ -265,7 +275,7 @@ static void say_missing(const struct run *run)
 			note("fields of %s are printed as they are: %s", event->name, text_cause(event->why));
 		said = event->why[0] ? event->why : said;
 	}
-	if (!run->samples && !script_stat_printed(run->stat))
+	if (!run->script.printed && !script_stat_printed(run->stat))
 		note("%s has no sample%s", run->o->replay.path,
 		     perfev_reader_event_count(run->script.replay.reader) ? " that is asked for" : "");
 }
@@ -287,7 +297,12 @@ static int run_all(struct run *run)
 	run->script.arch = replay_feature(replay, PERFEV_FEATURE_ARCH);
 	r = look_for_events(run);
 	if (r == 0)
+		r = script_itrace_open(&run->itrace, &run->script, &run->o->itrace, &err);
+	replay->before = run->itrace ? take_before : NULL;
+	if (r == 0)
 		r = replay_run(replay, &err);
+	if (r == 0 && run->itrace)
+		r = script_itrace_end(run->itrace, &err);
 	pen_flush(run->script.pen);
 	if (r == -ECANCELED)
 		return EXIT_FAILED;
@@ -296,7 +311,8 @@ static int run_all(struct run *run)
 	if (r < 0)
 		return err.code ? report_error(&err) : out_of_memory();
 	say_missing(run);
-	filter_look(&run->o->filter, replay->reader);
+	script_itrace_say(run->itrace);
+	filter_look(&run->o->filter, replay->reader, run->itrace ? script_itrace_names(run->itrace) : NULL);
 	damage = perfev_reader_damage(replay->reader);
 	return damage ? report_error(damage) : EXIT_DONE;
 }
@@ -315,6 +331,7 @@ static void run_free(struct run *run)
 	free(run->counts);
 	script_free_frames(&run->script);
 	script_stat_free(run->stat);
+	script_itrace_free(run->itrace);
 	replay_close(&run->script.replay);
 	free(run->script.pen);
 	free(run);
@@ -332,15 +349,13 @@ static int script(const struct options *o)
 	run->o = o;
 	run->script.pen = malloc(sizeof(*run->script.pen));
 	script_fields_default(&run->script.fields);
-	for (i = 0; i < o->fields.count && r < 0 && !o->itrace.what; i++)
+	for (i = 0; i < o->fields.count && r < 0; i++)
 		r = script_fields_parse(&run->script.fields, o->fields.items[i]);
 	if (r < 0 && !run->script.pen)
 		r = out_of_memory();
 	if (r < 0 && o->output && !(out = fopen(o->output, "we")))
 		r = file_failed("write", o->output, errno);
-	if (r < 0 && o->itrace.what) {
-		r = script_itrace(&o->replay, &o->itrace, out);
-	} else if (r < 0) {
+	if (r < 0) {
 		if (!o->json) /* the pen has whole pieces, of which the C library would write each first page by itself */
 			setvbuf(out, NULL, _IONBF, 0);
 		run->script.pen->out = out;
@@ -368,7 +383,7 @@ int cmd_script(int argc, char **argv)
 		 "what is printed, as in -F comm,tid,time,ip,sym, or +FIELD and -FIELD to change what is printed without -F; "
 		 "of one kind of events when it begins with hw:, sw:, trace:, hw-cache:, raw:, break: or pmu:. Fields: comm, "
 		 "pid, tid, time, cpu, misc, period, event, trace, addr, data_src, weight, ip, sym, symoff, dso, iregs, uregs, "
-		 "brstack, brstacksym, brstackoff, bpf-output, phys_addr, data_page_size, code_page_size, ins_lat, retire_lat, srcline",
+		 "brstack, brstacksym, brstackoff, bpf-output, phys_addr, data_page_size, code_page_size, ins_lat, retire_lat, srcline, flags, synth",
 		 OPTION_LIST, &o.fields},
 		{0, "json", NULL, "one JSON document a line for each sample", OPTION_FLAG, &o.json},
 		{'G', "hide-call-graph", NULL, "do not print call chains", OPTION_FLAG, &o.no_chains},
@@ -385,8 +400,9 @@ int cmd_script(int argc, char **argv)
 		{0, "jitdump", "[PID:]FILE", "code that a process made at run time, and wrote into this file without mapping it", OPTION_LIST,
 		 &o.replay.jitdumps},
 		{0, "itrace", "WHAT",
-		 "the branches of a trace of instructions (Intel PT, Arm CoreSight) instead of samples: c calls, r returns, b all, e what could not "
-		 "be followed (default cre); -F +flags tells their kinds", OPTION_MAYBE, &o.itrace.what},
+		 "of a trace of instructions (Intel PT, Arm CoreSight): b branches, c calls, r returns, x transactions, w writes, "
+		 "p power, e what could not be followed (default cexwp; of Intel PT without being asked)", OPTION_MAYBE, &o.itrace.what},
+		{0, "no-itrace", NULL, "do not follow traces of instructions", OPTION_FLAG, &o.itrace.none},
 	};
 	struct command_line line = {
 		.command = "script",
@@ -396,6 +412,7 @@ int cmd_script(int argc, char **argv)
 		.options = rows,
 		.option_count = sizeof(rows) / sizeof(rows[0]),
 	};
+	char copy[32];
 	int r = parse_options(&line, argc, argv);
 
 	if (r < 0 && line.argc)
@@ -404,8 +421,6 @@ int cmd_script(int argc, char **argv)
 	if (r < 0 && o.json && o.fields.count)
 		r = usage_error("script", "--json has all fields; leave out -F");
 	o.itrace.filter = &o.filter;
-	o.itrace.fields = &o.fields;
-	o.itrace.ns = o.ns;
 	o.itrace.json = o.json;
 	if (r < 0)
 		r = itrace_check(&o.itrace);
@@ -413,6 +428,8 @@ int cmd_script(int argc, char **argv)
 		r = filter_check(&o.filter, "script");
 	if (r < 0)
 		r = names_check(o.replay.symfs, o.replay.kallsyms, o.replay.vmlinux);
+	if (r < 0 && o.itrace.what)
+		r = spool(&o.replay.path, copy);
 	if (r < 0) {
 		heap_in_large_pages();
 		r = script(&o);

@@ -166,6 +166,48 @@ static void put_maps(const struct perfev_reader *reader, struct perfev_bytes res
 	}
 }
 
+/* The first bytes of a file, and how many it has: what is behind the end of the section is not there. */
+static void put_debug_file(const char *path, struct perfev_bytes all, uint64_t offset, uint64_t size)
+{
+	struct perfev_bytes file = {all.data, 0};
+
+	printf("\n  ");
+	text_name(stdout, path);
+	printf(" offset=0x%" PRIx64 " size=%" PRIu64, offset, size);
+	if (offset > all.size || size > all.size - offset) {
+		printf(" (the section ends at 0x%zx)", all.size);
+		return;
+	}
+	file.data = (const unsigned char *)all.data + offset;
+	file.size = (size_t)size;
+	fputs(size ? " bytes=" : "", stdout);
+	put_bytes(file);
+}
+
+/* Files, one behind the other; the section before says which. */
+static void put_debug_files(const struct perfev_reader *reader, struct perfev_bytes all, bool swapped)
+{
+	struct perfev_bytes list = {NULL, 0};
+	struct perfev_feature_walk walk;
+	struct perfev_feature_field field;
+	char path[4096] = "";
+	uint64_t offset = 0;
+
+	perfev_reader_feature(reader, PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND, &list);
+	perfev_feature_begin(&walk, PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND, list, swapped, 0);
+	while (perfev_feature_next(&walk, &field, NULL) > 0) {
+		if (field.kind == PERFEV_FEATURE_TEXT) {
+			snprintf(path, sizeof(path), "%s", field.text);
+			continue;
+		}
+		put_debug_file(path, all, offset, field.number);
+		offset = offset + field.number < offset ? UINT64_MAX : offset + field.number;
+	}
+	if (!list.size)
+		put_bytes(all);
+	fputc('\n', stdout);
+}
+
 static void put_feature(const struct perfev_reader *reader, unsigned feature, struct perfev_bytes section, bool swapped)
 {
 	const char *name = perfev_feature_name(feature);
@@ -178,6 +220,8 @@ static void put_feature(const struct perfev_reader *reader, unsigned feature, st
 		put_formats(section);
 	else if (feature == PERFEV_FEATURE_SIMPLEPERF_INIT_MAP)
 		put_maps(reader, section, swapped);
+	else if (feature == PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND_FILE)
+		put_debug_files(reader, section, swapped);
 	else
 		put_fields(feature, section, swapped, available_cpus(reader, swapped));
 }

@@ -1,324 +1,123 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The ways that the traces of a recording tell.
+ * The ways that the traces of a recording tell, among its records. Each stream (of a CPU or a thread) is decoded on its own, and
+ * what they tell is handed out in the order of time, up to the time of the record that comes next. So what runs, and what is
+ * mapped, is what records told up to then, as in perf script; but who runs on a CPU changes by records only, so that the last
+ * steps of a task may be told of the one that follows it.
  *
- * Each stream (of a CPU or a thread) is decoded on its own, and the branches of all are put in the order of time. What runs, and
- * what is mapped, the other records tell: they are replayed as far as the stream that is decoded has come, at the moment when
- * it asks for code. Times in traces are coarse, so that code may run before the trace knows that it is late enough for its
- * mapping; where code is missing, records that are a little later are looked at too.
+ * Traces without times are told at the end, those of a thread when it ends.
  */
-#include "itrace.h"
+#include "itrace_base.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STREAMS_MAX 8192
-#define TIDS_MAX    4194304  /* of the kernel (PID_MAX_LIMIT) */
-#define SLACK_NS    10000000 /* how coarse the time of a trace may be */
+#define CPUS_MAX 65536
 
-struct piece {
-	uint64_t offset;
-	struct perfev_bytes bytes;
-	struct perfev_record *copy; /* of a recording that is read once */
-};
+/* ---- who runs ------------------------------------------------------------------------------------------------------- */
 
-struct task {
-	int32_t pid, tid;
-};
-
-struct stream {
-	struct itrace *itrace;
-	uint32_t idx, tid; /* tid -1: of all that run on the CPU */
-	int32_t cpu;	  /* -1: of a thread */
-	struct task task; /* who runs, and is traced */
-	struct piece *pieces;
-	size_t count, room, at; /* at: the first that was not decoded yet */
-	struct perfev_flow *flow;
-	bool begun, has;
-	struct itrace_branch next;
-};
-
-/* A record that tells what runs, or what is mapped. */
-struct side {
-	uint64_t time;
-	size_t number; /* equal times keep their order */
-	struct perfev_record record;
-	struct perfev_record *copy;
-	const struct perfev_layout *layout;
-};
-
-struct itrace {
-	struct perfev_reader *reader;
-	struct perfev_symbols *symbols;
-	struct perfev_flow_opts how;
-	struct perfev_record *info; /* the AUXTRACE_INFO, copied */
-	struct perfev_reader_event_info event;
-	bool per_cpu;
-	struct stream *streams;
-	size_t stream_count, stream_room;
-	struct side *sides;
-	size_t side_count, side_room, side_at;
-	uint64_t *traced; /* a bit for each tid that an event traces: those of the streams, and what inherited from them */
-	int failed; /* feeding the symbols: an errno */
-};
-
-static void *grow(void *array, size_t *room, size_t count, size_t item)
+static int set_task(struct itrace *it, uint32_t cpu, uint32_t pid, uint32_t tid)
 {
-	size_t more = *room ? *room * 2 : 64;
-	void *grown = count < *room ? array : realloc(array, more * item);
-
-	if (grown && count >= *room)
-		*room = more;
-	return grown;
-}
-
-/* ---- reading ------------------------------------------------------------------------------------------------------- */
-
-static struct stream *stream_of(struct itrace *it, const struct perfev_auxtrace *piece)
-{
-	struct stream *streams;
+	struct task *tasks = it->tasks;
 	size_t i;
 
-	for (i = 0; i < it->stream_count; i++)
-		if (it->streams[i].idx == piece->idx && it->streams[i].tid == piece->tid &&
-		    it->streams[i].cpu == (int32_t)piece->cpu)
-			return &it->streams[i];
-	if (it->stream_count == STREAMS_MAX)
-		return NULL;
-	streams = grow(it->streams, &it->stream_room, it->stream_count, sizeof(*streams));
-	if (!streams)
-		return NULL;
-	it->streams = streams;
-	memset(&streams[it->stream_count], 0, sizeof(*streams));
-	streams[it->stream_count].idx = piece->idx;
-	streams[it->stream_count].tid = piece->tid;
-	streams[it->stream_count].cpu = (int32_t)piece->cpu;
-	streams[it->stream_count].task.pid = streams[it->stream_count].task.tid = (int32_t)piece->tid;
-	return &streams[it->stream_count++];
-}
-
-/* The piece as it is in the file; of what is read once, with a copy. */
-static int add_piece(struct itrace *it, const struct perfev_record *record, struct perfev_error *err)
-{
-	struct perfev_auxtrace trace;
-	struct perfev_record *copy = NULL;
-	struct stream *stream;
-	struct piece *pieces;
-	int r = perfev_auxtrace_decode(&trace, record, err);
-
-	if (r == 0 && !(record->flags & PERFEV_RECORD_STABLE)) {
-		r = perfev_record_copy(&copy, record, err);
-		if (r == 0)
-			r = perfev_auxtrace_decode(&trace, copy, err);
-	}
-	if (r < 0) {
-		perfev_record_free(copy);
-		return r;
-	}
-	stream = stream_of(it, &trace);
-	pieces = stream ? grow(stream->pieces, &stream->room, stream->count, sizeof(*pieces)) : NULL;
-	if (!pieces) {
-		perfev_record_free(copy);
-		return -ENOMEM;
-	}
-	stream->pieces = pieces;
-	pieces[stream->count].offset = trace.offset;
-	pieces[stream->count].bytes = trace.bytes;
-	pieces[stream->count++].copy = copy;
-	return 0;
-}
-
-static int add_side(struct itrace *it, const struct perfev_record *record, struct perfev_error *err)
-{
-	struct side *sides = grow(it->sides, &it->side_room, it->side_count, sizeof(*sides)), *side;
-
-	if (!sides)
-		return -ENOMEM;
-	it->sides = sides;
-	side = &sides[it->side_count];
-	memset(side, 0, sizeof(*side));
-	side->record = *record;
-	if (!(record->flags & PERFEV_RECORD_STABLE)) {
-		if (perfev_record_copy(&side->copy, record, err) < 0)
-			return -ENOMEM;
-		side->record = *side->copy;
-	}
-	side->layout = perfev_reader_layout(it->reader, &side->record);
-	if (!side->layout || !perfev_record_time(&side->record, side->layout, &side->time))
-		side->time = 0;
-	side->number = it->side_count++;
-	return 0;
-}
-
-static int take(struct itrace *it, const struct perfev_record *record, struct perfev_error *err)
-{
-	switch (record->type) {
-	case PERF_RECORD_SAMPLE:
+	if (cpu >= CPUS_MAX)
 		return 0;
-	case PERFEV_RECORD_AUXTRACE:
-		return add_piece(it, record, err);
-	case PERFEV_RECORD_AUXTRACE_INFO:
-		perfev_record_free(it->info);
-		it->info = NULL;
-		return perfev_record_copy(&it->info, record, err);
-	case PERFEV_RECORD_HEADER_BUILD_ID:
-		return add_side(it, record, err);
-	default:
-		return record->type < PERFEV_RECORD_USER_FIRST ? add_side(it, record, err) : 0;
+	if (cpu >= it->task_count) {
+		tasks = realloc(it->tasks, (cpu + 1) * sizeof(*tasks));
+		if (!tasks)
+			return -ENOMEM;
+		for (i = it->task_count; i <= cpu; i++)
+			tasks[i].pid = tasks[i].tid = -1;
+		it->tasks = tasks;
+		it->task_count = cpu + 1;
 	}
-}
-
-static int compare_sides(const void *a_, const void *b_)
-{
-	const struct side *a = a_, *b = b_;
-
-	if (a->time != b->time)
-		return a->time < b->time ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
-}
-
-static bool is_coresight(const struct itrace *it)
-{
-	return it->how.type == PERFEV_AUXTRACE_CS_ETM;
-}
-
-/* The number of the PMU, as perf writes it down. */
-static uint64_t pmu_of(const struct perfev_auxtrace_info *info)
-{
-	bool coresight = info->type == PERFEV_AUXTRACE_CS_ETM;
-
-	if (info->numbers.count < 2)
-		return UINT64_MAX;
-	return coresight ? perfev_u64s_at(info->numbers, 1) >> 32 : perfev_u64s_at(info->numbers, 0);
-}
-
-/* Word 9 of what perf writes about Intel PT is whether it traced CPUs. */
-static int set_up(struct itrace *it, struct perfev_error *err)
-{
-	struct perfev_auxtrace_info info;
-	struct perfev_reader_event_info event;
-	struct perfev_reader_info file;
-	const char *cpuid = NULL;
-	struct perfev_bytes section;
-	size_t i;
-	int r;
-
-	if (!it->info) {
-		memset(err, 0, sizeof(*err));
-		snprintf(err->text, sizeof(err->text), "cannot follow traces: the recording has none; record one with an event "
-			 "of a PMU that traces instructions, as in perfev record -e intel_pt//u");
-		return err->code = -ENOENT;
-	}
-	r = perfev_auxtrace_info_decode(&info, it->info, err);
-	if (r < 0)
-		return r;
-	for (i = 0; perfev_reader_event_at(it->reader, i, &event); i++)
-		if (event.attr->type == pmu_of(&info) && !it->event.attr)
-			it->event = event;
-	it->per_cpu = info.type == PERFEV_AUXTRACE_CS_ETM || (info.numbers.count > 9 && perfev_u64s_at(info.numbers, 9));
-	perfev_reader_describe(it->reader, &file);
-	if (perfev_reader_feature(it->reader, PERFEV_FEATURE_CPUID, &section))
-		cpuid = perfev_feature_string(section, file.swapped);
-	return perfev_flow_setup(&it->how, &info, it->event.attr, cpuid, err);
-}
-
-/* ---- what runs, and what is mapped --------------------------------------------------------------------------------- */
-
-static bool traces_tid(const struct itrace *it, uint32_t tid)
-{
-	return tid < TIDS_MAX && it->traced[tid / 64] >> tid % 64 & 1;
-}
-
-static void add_traced(struct itrace *it, uint32_t tid)
-{
-	if (tid < TIDS_MAX)
-		it->traced[tid / 64] |= UINT64_C(1) << tid % 64;
-}
-
-/* What a CPU runs is in the stream of that CPU; in that of an event of a task, only if such an event traces it. */
-static void set_task(struct itrace *it, uint32_t cpu, uint32_t pid, uint32_t tid)
-{
-	bool traced = traces_tid(it, tid);
-	size_t i;
-
-	for (i = 0; i < it->stream_count; i++) {
-		struct stream *stream = &it->streams[i];
-
-		if (stream->cpu < 0 ? stream->tid == tid :
-				      (uint32_t)stream->cpu == cpu && (stream->tid == UINT32_MAX || traced)) {
-			stream->task.pid = (int32_t)pid;
-			stream->task.tid = (int32_t)tid;
-		}
-	}
+	tasks[cpu].pid = (int32_t)pid;
+	tasks[cpu].tid = (int32_t)tid;
+	return 0;
 }
 
 /* A switch tells of the one that comes, or of the one that goes and maybe who follows. */
-static void take_switch(struct itrace *it, const struct side *side, const struct perfev_any *any)
+static int take_switch(struct itrace *it, const struct perfev_record *record, const struct perfev_switch *cswitch)
 {
-	const struct perfev_switch *cswitch = &any->as.cswitch;
 	const struct perfev_id *id = &cswitch->trailer;
-	bool out = side->record.misc & PERF_RECORD_MISC_SWITCH_OUT;
+	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
 
 	if (!(id->present & PERF_SAMPLE_CPU))
-		return;
+		return 0;
 	if (!out && (id->present & PERF_SAMPLE_TID))
-		set_task(it, id->cpu, id->pid, id->tid);
-	else if (out && side->record.type == PERF_RECORD_SWITCH_CPU_WIDE)
-		set_task(it, id->cpu, cswitch->next_prev_pid, cswitch->next_prev_tid);
+		return set_task(it, id->cpu, id->pid, id->tid);
+	if (out && it->wide && record->type == PERF_RECORD_SWITCH_CPU_WIDE)
+		return set_task(it, id->cpu, cswitch->next_prev_pid, cswitch->next_prev_tid);
+	return 0;
 }
 
-/* An event that traces a task says so when that runs first; what the task makes inherits it. */
-static void take_start(struct itrace *it, const struct perfev_itrace_start *start)
+/* The process of a thread that was traced. */
+static void note_process(struct itrace *it, uint32_t pid, uint32_t tid)
 {
-	add_traced(it, start->tid);
-	set_task(it, start->trailer.present & PERF_SAMPLE_CPU ? start->trailer.cpu : UINT32_MAX, start->pid, start->tid);
+	size_t i;
+
+	for (i = 0; i < it->stream_count; i++)
+		if (it->streams[i].tid == tid)
+			it->streams[i].task.pid = (int32_t)pid;
 }
 
-static void take_side(struct itrace *it, const struct side *side)
+/* What is mapped changes. */
+static bool changes_code(uint32_t type)
+{
+	return type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM || type == PERF_RECORD_FORK ||
+	       type == PERF_RECORD_EXIT || type == PERF_RECORD_KSYMBOL || type == PERF_RECORD_TEXT_POKE;
+}
+
+static void forget_code(const struct itrace *it)
+{
+	size_t i;
+
+	for (i = 0; i < it->stream_count; i++)
+		perfev_flow_forget(it->streams[i].flow);
+}
+
+static int take_record(struct itrace *it, const struct perfev_record *record, const struct perfev_layout *layout)
 {
 	struct perfev_any any;
-	int r = perfev_symbols_feed(it->symbols, &side->record, side->layout, NULL);
+	const struct perfev_itrace_start *start = &any.as.itrace_start;
 
-	if (r == -ENOMEM)
-		it->failed = r;
-	if (side->record.type != PERF_RECORD_ITRACE_START && side->record.type != PERF_RECORD_SWITCH &&
-	    side->record.type != PERF_RECORD_SWITCH_CPU_WIDE && side->record.type != PERF_RECORD_FORK)
-		return;
-	if (!side->layout || perfev_any_decode(&any, &side->record, side->layout, NULL) < 0)
-		return;
-	if (side->record.type == PERF_RECORD_ITRACE_START)
-		take_start(it, &any.as.itrace_start);
-	else if (side->record.type != PERF_RECORD_FORK)
-		take_switch(it, side, &any);
-	else if (traces_tid(it, any.as.task.ptid))
-		add_traced(it, any.as.task.tid);
+	switch (record->type) {
+	case PERF_RECORD_ITRACE_START:
+	case PERF_RECORD_SWITCH:
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		break;
+	default:
+		return 0;
+	}
+	if (!layout || perfev_any_decode(&any, record, layout, NULL) < 0)
+		return 0;
+	if (record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2)
+		return itrace_mapping(it, any.as.mmap.pid, any.as.mmap.addr, any.as.mmap.filename);
+	if (record->type == PERF_RECORD_COMM)
+		note_process(it, any.as.comm.pid, any.as.comm.tid);
+	else if (record->type == PERF_RECORD_FORK)
+		note_process(it, any.as.task.pid, any.as.task.tid);
+	else if (record->type != PERF_RECORD_ITRACE_START)
+		return take_switch(it, record, &any.as.cswitch);
+	else if (start->trailer.present & PERF_SAMPLE_CPU && it->per_cpu)
+		return set_task(it, start->trailer.cpu, start->pid, start->tid);
+	return 0;
 }
 
-/* All records up to a time. */
-static void catch_up(struct itrace *it, uint64_t time)
+static void look_who_runs(struct stream *stream)
 {
-	while (it->side_at < it->side_count && it->sides[it->side_at].time <= time)
-		take_side(it, &it->sides[it->side_at++]);
-}
+	const struct itrace *it = stream->itrace;
+	static const struct task none = {-1, -1};
 
-static int code(void *context, const struct perfev_place *where, void *to, size_t size)
-{
-	struct stream *stream = context;
-	struct itrace *it = stream->itrace;
-	struct perfev_place place = *where;
-	uint64_t time = it->how.clock.mult ? perfev_flow_time(stream->flow) : UINT64_MAX - SLACK_NS;
-	int r;
-
-	catch_up(it, time);
-	do {
-		place.pid = stream->task.pid;
-		r = perfev_symbols_code(it->symbols, &place, to, size, NULL);
-		if (r >= 0 || place.cpumode == PERF_RECORD_MISC_KERNEL || it->side_at == it->side_count ||
-		    it->sides[it->side_at].time > time + SLACK_NS)
-			return r;
-		take_side(it, &it->sides[it->side_at++]);
-	} while (true);
+	if (stream->cpu >= 0 && (stream->tid == UINT32_MAX || it->by_cpu))
+		stream->task = (size_t)stream->cpu < it->task_count ? it->tasks[stream->cpu] : none;
+	perfev_flow_task(stream->flow, stream->task.pid, stream->task.tid, stream->cpu);
 }
 
 /* ---- streams --------------------------------------------------------------------------------------------------------- */
@@ -343,6 +142,11 @@ static int begin_trace(struct stream *stream, struct perfev_error *err)
 	struct perfev_bytes *pieces;
 	int r;
 
+	for (; stream->piece < from; stream->piece++)
+		stream->padding += stream->pieces[stream->piece].bytes.size;
+	stream->padding += stream->before;
+	stream->before = 0;
+
 	if (from == stream->count)
 		return 0;
 	pieces = calloc(stream->count - from, sizeof(*pieces));
@@ -358,36 +162,42 @@ static int begin_trace(struct stream *stream, struct perfev_error *err)
 	return r < 0 ? r : 1;
 }
 
-static int find_place(const struct itrace *it, const struct stream *stream, uint64_t ip, struct perfev_frame *ret,
-		      struct perfev_error *err)
+static bool is_coresight(const struct itrace *it)
 {
-	struct perfev_place place = {ip, stream->task.pid, ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER};
-
-	memset(ret, 0, sizeof(*ret));
-	ret->flags = PERFEV_FRAME_UNRESOLVED;
-	ret->module = "[unknown]";
-	return ip ? perfev_symbols_find(it->symbols, &place, ret, 1, err) : 1;
+	return it->how.type == PERFEV_AUXTRACE_CS_ETM;
 }
 
-/* The names are those of now: other streams may be further when this branch is handed out. */
-static int name_branch(struct itrace *it, struct stream *stream, struct perfev_error *err)
+/* Where it is in all that was recorded of the stream, as perf counts: pieces are padded to 8 bytes, and it counts those too. */
+static uint64_t with_padding(struct stream *stream, uint64_t offset)
 {
-	struct itrace_branch *next = &stream->next;
+	struct perfev_bytes own = own_bytes(stream, stream->piece);
 
-	catch_up(it, it->how.clock.mult ? next->branch.time : UINT64_MAX);
-	next->branch.pid = stream->task.pid;
-	next->branch.tid = stream->task.tid;
+	while (offset - stream->before >= own.size && stream->piece + 1 < stream->at) {
+		stream->padding += stream->pieces[stream->piece].bytes.size - own.size;
+		stream->before += own.size;
+		own = own_bytes(stream, ++stream->piece);
+	}
+	return offset + stream->padding;
+}
+
+static int hand_out(struct stream *stream, struct perfev_error *err)
+{
+	struct itrace *it = stream->itrace;
+	struct perfev_flow_branch branch = stream->next;
+
+	branch.pid = stream->task.pid;
+	branch.tid = stream->task.tid;
 	if (!is_coresight(it)) /* there each branch says its own */
-		next->branch.cpu = stream->cpu;
-	next->comm = perfev_symbols_comm(it->symbols, next->branch.pid, next->branch.tid);
-	if (find_place(it, stream, next->branch.from, &next->from, err) < 0 ||
-	    find_place(it, stream, next->branch.to, &next->to, err) < 0)
-		return -ENOMEM;
-	return it->failed;
+		branch.cpu = stream->cpu;
+	if (!it->timed)
+		branch.time = 0;
+	if (branch.type == PERFEV_FLOW_PSB)
+		branch.value = with_padding(stream, branch.value);
+	return it->sink->put(it->sink->context, &branch, err);
 }
 
-/* The next branch of a stream, if it has one. */
-static int advance(struct itrace *it, struct stream *stream, struct perfev_error *err)
+/* What the stream tells next, but gaps: those are handed out at once, if they are wanted. 1, 0 at its end. */
+static int advance(struct stream *stream, bool tell_gaps, struct perfev_error *err)
 {
 	int r = 1;
 
@@ -396,15 +206,30 @@ static int advance(struct itrace *it, struct stream *stream, struct perfev_error
 		r = begin_trace(stream, err);
 	stream->begun = true;
 	while (r > 0) {
-		r = perfev_flow_next(stream->flow, &stream->next.branch, err);
-		if (r != 0)
-			break;
-		r = begin_trace(stream, err);
+		r = perfev_flow_next(stream->flow, &stream->next, err);
+		if (r == 0) {
+			r = begin_trace(stream, err);
+		} else if (r > 0) {
+			if (!(stream->next.flags & PERFEV_FLOW_GAP))
+				break;
+			if (tell_gaps)
+				r = hand_out(stream, err);
+			r = r < 0 ? r : 1;
+		}
 	}
-	if (r <= 0)
-		return r;
-	stream->has = true;
-	return name_branch(it, stream, err);
+	stream->has = r > 0;
+	return r;
+}
+
+/* The first that has a time; what is before it cannot be put among the records. */
+static int begin_timed(struct stream *stream, struct perfev_error *err)
+{
+	int r;
+
+	do
+		r = advance(stream, false, err);
+	while (r > 0 && !stream->next.tsc);
+	return r;
 }
 
 static int begin_streams(struct itrace *it, struct perfev_error *err)
@@ -412,48 +237,104 @@ static int begin_streams(struct itrace *it, struct perfev_error *err)
 	size_t i;
 	int r = 0;
 
-	it->traced = calloc(TIDS_MAX / 64, sizeof(*it->traced));
-	if (!it->traced)
-		return -ENOMEM;
-	for (i = 0; i < it->stream_count; i++)
-		add_traced(it, it->streams[i].tid);
-	catch_up(it, 0);
+	it->begun = true;
 	for (i = 0; r >= 0 && i < it->stream_count; i++) {
 		struct stream *stream = &it->streams[i];
 
 		stream->itrace = it;
-		it->how.code = code;
+		it->how.code = itrace_code;
 		it->how.context = stream;
+		it->how.reference = stream->pieces[0].reference;
 		r = perfev_flow_new(&stream->flow, &it->how, err);
 		if (r == 0)
-			r = advance(it, stream, err);
+			look_who_runs(stream);
+		if (r == 0 && it->timed)
+			r = begin_timed(stream, err);
 	}
+	return r < 0 ? r : 0;
+}
+
+/* All that it tells before @until. */
+static int run(struct stream *stream, uint64_t until, struct perfev_error *err)
+{
+	int r = stream->has ? 1 : advance(stream, true, err);
+
+	while (r > 0) {
+		r = hand_out(stream, err);
+		if (r >= 0)
+			r = advance(stream, true, err);
+		if (r > 0 && stream->next.tsc >= until)
+			break;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* The stream that is the first, and the time of the one behind it. */
+static struct stream *first_stream(struct itrace *it, uint64_t *second)
+{
+	struct stream *first = NULL;
+	size_t i;
+
+	*second = UINT64_MAX;
+	for (i = 0; i < it->stream_count; i++) {
+		struct stream *stream = &it->streams[i];
+
+		if (!stream->has)
+			continue;
+		if (!first || stream->next.tsc < first->next.tsc) {
+			*second = first ? first->next.tsc : UINT64_MAX;
+			first = stream;
+		} else if (stream->next.tsc < *second) {
+			*second = stream->next.tsc;
+		}
+	}
+	return first;
+}
+
+static int run_all(struct itrace *it, uint64_t until, struct perfev_error *err)
+{
+	struct stream *stream;
+	uint64_t second;
+	int r = 0;
+
+	while (r == 0 && (stream = first_stream(it, &second)) && stream->next.tsc < until) {
+		look_who_runs(stream);
+		r = run(stream, second < until ? second + 1 : until, err);
+	}
+	return r;
+}
+
+/* Of those without times: the streams of a thread, or all. */
+static int run_thread(struct itrace *it, uint32_t tid, bool all, struct perfev_error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < it->stream_count; i++)
+		if (all || it->streams[i].tid == tid) {
+			look_who_runs(&it->streams[i]);
+			r = run(&it->streams[i], UINT64_MAX, err);
+		}
 	return r;
 }
 
 /* ---- for the printer ------------------------------------------------------------------------------------------------- */
 
-int itrace_open(struct itrace **ret, struct perfev_reader *reader, struct perfev_symbols *symbols, struct perfev_error *err)
+int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
+		struct perfev_error *err)
 {
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = 1};
 	struct itrace *it = calloc(1, sizeof(*it));
-	struct perfev_record record;
 	int r;
 
 	if (!it)
 		return -ENOMEM;
-	it->reader = reader;
-	it->symbols = symbols;
-	while ((r = perfev_reader_next(reader, &record, err)) > 0) {
-		r = take(it, &record, err);
-		if (r < 0)
-			break;
-	}
+	it->replay = replay;
+	it->sink = sink;
+	it->pt_only = pt_only;
+	r = perfev_reader_open(&it->reader, replay->how.path, &opts, err);
 	if (r == 0)
-		r = set_up(it, err);
-	if (r == 0) {
-		qsort(it->sides, it->side_count, sizeof(*it->sides), compare_sides);
-		r = begin_streams(it, err);
-	}
+		r = itrace_read(it, err);
 	if (r < 0)
 		itrace_close(it);
 	else
@@ -473,31 +354,71 @@ void itrace_close(struct itrace *itrace)
 			perfev_record_free(itrace->streams[i].pieces[k].copy);
 		free(itrace->streams[i].pieces);
 	}
-	for (i = 0; i < itrace->side_count; i++)
-		perfev_record_free(itrace->sides[i].copy);
 	free(itrace->streams);
-	free(itrace->sides);
-	free(itrace->traced);
+	free(itrace->tasks);
+	free(itrace->unread);
+	free(itrace->mapped);
 	perfev_record_free(itrace->info);
+	perfev_reader_close(itrace->reader);
 	free(itrace);
 }
 
-const struct perfev_reader_event_info *itrace_event(const struct itrace *itrace, bool *per_cpu)
+const struct perfev_reader_event_info *itrace_event(const struct itrace *itrace)
 {
-	*per_cpu = itrace->per_cpu;
 	return &itrace->event;
 }
 
-int itrace_next(struct itrace *itrace, struct itrace_branch *ret, struct perfev_error *err)
+const struct perfev_flow_opts *itrace_how(const struct itrace *itrace, bool *per_cpu, bool *timed)
 {
-	struct stream *first = NULL;
-	size_t i;
+	*per_cpu = itrace->per_cpu;
+	*timed = itrace->timed;
+	return &itrace->how;
+}
 
-	for (i = 0; i < itrace->stream_count; i++)
-		if (itrace->streams[i].has && (!first || itrace->streams[i].next.branch.time < first->next.branch.time))
-			first = &itrace->streams[i];
-	if (!first)
+/* The CPU had no room for the trace. */
+static int take_aux(struct itrace *it, const struct perfev_record *record, const struct perfev_layout *layout,
+		    struct perfev_error *err)
+{
+	struct perfev_flow_branch gap = {.flags = PERFEV_FLOW_GAP, .gap = PERFEV_FLOW_GAP_LOST, .pid = -1, .tid = -1, .cpu = -1,
+					 .why = "bytes of the trace were lost: the recorder was too slow"};
+	const struct perfev_id *id;
+	struct perfev_any any;
+
+	if (!layout || perfev_any_decode(&any, record, layout, NULL) < 0 || !(any.as.aux.flags & PERF_AUX_FLAG_TRUNCATED))
 		return 0;
-	*ret = first->next;
-	return advance(itrace, first, err) < 0 ? -ENOMEM : 1;
+	id = &any.as.aux.trailer;
+	if (id->present & PERF_SAMPLE_TID) {
+		gap.pid = (int32_t)id->pid;
+		gap.tid = (int32_t)id->tid;
+	}
+	gap.cpu = id->present & PERF_SAMPLE_CPU ? (int32_t)id->cpu : -1;
+	gap.time = id->present & PERF_SAMPLE_TIME ? id->time : 0;
+	return it->sink->put(it->sink->context, &gap, err);
+}
+
+int itrace_record(struct itrace *it, const struct perfev_record *record, const struct perfev_layout *layout,
+		  struct perfev_error *err)
+{
+	struct perfev_any any;
+	uint64_t time;
+	int r = it->begun ? 0 : begin_streams(it, err);
+
+	if (r == 0 && it->timed && layout && perfev_record_time(record, layout, &time) && time && time != UINT64_MAX)
+		r = run_all(it, perfev_clock_cycles(&it->how.clock, time), err);
+	if (r == 0 && !it->timed && record->type == PERF_RECORD_EXIT && layout && perfev_any_decode(&any, record, layout, NULL) >= 0)
+		r = run_thread(it, any.as.task.tid, false, err);
+	if (r == 0 && changes_code(record->type))
+		forget_code(it);
+	if (r == 0 && record->type == PERF_RECORD_AUX)
+		r = take_aux(it, record, layout, err);
+	return r < 0 ? r : take_record(it, record, layout);
+}
+
+int itrace_end(struct itrace *it, struct perfev_error *err)
+{
+	int r = it->begun ? 0 : begin_streams(it, err);
+
+	if (r < 0)
+		return r;
+	return it->timed ? run_all(it, UINT64_MAX, err) : run_thread(it, 0, true, err);
 }

@@ -1,26 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways that the traces of a recording tell: of all CPUs and threads, in the order of time. */
+/* The ways that the traces of a recording tell, among its records, in the order of time. */
 #ifndef CLI_ITRACE_H
 #define CLI_ITRACE_H
 
 #include "cli.h"
 
-/* A branch, and what its places were called then. Names live as long as the symbols. */
-struct itrace_branch {
-	struct perfev_flow_branch branch;
-	struct perfev_frame from, to; /* of addresses that are 0: unresolved */
-	const char *comm;
+/* Who is told what the traces tell, in the order of time: gaps too. < 0 ends it. */
+struct itrace_sink {
+	int (*put)(void *context, const struct perfev_flow_branch *branch, struct perfev_error *err);
+	void *context;
 };
 
 struct itrace;
 
-/* Reads all of the recording. @symbols: learns from its records as the branches are handed out. -EOPNOTSUPP where no way can
- * be made of its traces, -ENOENT where it has none. */
-int itrace_open(struct itrace **ret, struct perfev_reader *reader, struct perfev_symbols *symbols, struct perfev_error *err);
+/* Reads the traces out of the recording, which is opened a second time. @replay, @sink: have to stay. @pt_only: others than those
+ * of Intel PT are not followed.
+ * -EOPNOTSUPP where no way can be made of its traces, -ENOENT where it has none. */
+int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
+		struct perfev_error *err);
 void itrace_close(struct itrace *itrace);
-/* The event that traced; whether its traces are of CPUs. */
-const struct perfev_reader_event_info *itrace_event(const struct itrace *itrace, bool *per_cpu);
-/* 1 a branch, 0 the end, < 0. */
-int itrace_next(struct itrace *itrace, struct itrace_branch *ret, struct perfev_error *err);
+/* The event that traced; attr NULL: it is not known. */
+const struct perfev_reader_event_info *itrace_event(const struct itrace *itrace);
+/* How the traces are decoded; whether they are of CPUs, and have times. */
+const struct perfev_flow_opts *itrace_how(const struct itrace *itrace, bool *per_cpu, bool *timed);
+/* A record of the kernel comes next: tells what was before it. */
+int itrace_record(struct itrace *itrace, const struct perfev_record *record, const struct perfev_layout *layout,
+		  struct perfev_error *err);
+/* A sample was printed: see there why that matters. */
+void itrace_printed(struct itrace *itrace, uint64_t ip, int32_t pid);
+/* What is left. */
+int itrace_end(struct itrace *itrace, struct perfev_error *err);
 
 #endif

@@ -369,7 +369,7 @@ int load_profile(struct loaded *ret, const struct load_opts *opts_)
 		perfev_reader_loss(ret->replay.reader, &ret->loss);
 		ret->late = perfev_order_late(ret->replay.order);
 		perfev_deferred_describe(ret->replay.deferred, &ret->deferred);
-		filter_look(opts->filter, ret->replay.reader);
+		filter_look(opts->filter, ret->replay.reader, NULL);
 	} else if (!err.code) {
 		out_of_memory();
 	} else {

@@ -57,6 +57,8 @@ static int unknown_command(const char *word)
 	for (i = 0; i < COMMANDS; i++)
 		names[i] = commands[i].name;
 	near = perfev_nearest(word, names, COMMANDS);
+	if (!strcmp(word, "version"))
+		near = "--version";
 	if (near)
 		note("there is no command '%s'; did you mean 'perfev %s'?", word, near);
 	else

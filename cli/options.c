@@ -67,6 +67,26 @@ int file_failed(const char *verb, const char *name, int error)
 	return EXIT_FAILED;
 }
 
+#define HELP_COLUMN 28 /* where the words about an option begin */
+#define HELP_WIDTH  100
+
+/* From HELP_COLUMN on, in lines that end before HELP_WIDTH. */
+static void print_wrapped(const char *text)
+{
+	size_t column = HELP_COLUMN, size;
+
+	for (; *text; text += size + (text[size] == ' ')) {
+		size = strcspn(text, " ");
+		if (column > HELP_COLUMN && column + 1 + size > HELP_WIDTH) {
+			printf("\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		}
+		printf("%s%.*s", column > HELP_COLUMN ? " " : "", (int)size, text);
+		column += size + (column > HELP_COLUMN);
+	}
+	putchar('\n');
+}
+
 static void print_option(const struct option_row *row)
 {
 	char left[64], letter[8] = "    ";
@@ -77,10 +97,11 @@ static void print_option(const struct option_row *row)
 	snprintf(left, sizeof(left), "  %s%s%s%s%s%s", letter, row->name ? "--" : "", name,
 		 row->kind == OPTION_MAYBE ? "[=" : row->argument ? " " : "", row->argument ? row->argument : "",
 		 row->kind == OPTION_MAYBE ? "]" : "");
-	if (strlen(left) > 26)
-		printf("%s\n%28s%s\n", left, "", row->help);
+	if (strlen(left) > HELP_COLUMN - 2)
+		printf("%s\n%*s", left, HELP_COLUMN, "");
 	else
-		printf("%-28s%s\n", left, row->help);
+		printf("%-*s", HELP_COLUMN, left);
+	print_wrapped(row->help);
 }
 
 static int print_help(const struct command_line *line)

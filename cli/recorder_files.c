@@ -52,6 +52,8 @@ int check_files(struct recorder_files *files, const char *output, const char *ht
 	if ((html || when) && output && !strcmp(output, "-"))
 		return usage_error("record", "%s needs the recording in a file, not on standard output",
 				   html ? "--html" : "--switch-output");
+	if (html && !strcmp(html, "-"))
+		return usage_error("record", "--html needs a file, as in --html page.html; perfev report --html - writes to standard output");
 	if (html && when)
 		return usage_error("record", "--html and --switch-output exclude each other");
 	if (when)

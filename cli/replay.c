@@ -54,10 +54,10 @@ static bool is_foreign(const struct replay *replay, const struct perfev_system *
 
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err)
 {
-	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1};
-	const struct perfev_reader_opts *first = how->partial ? &partial : NULL;
+	struct perfev_reader_opts partial = {.size = sizeof(partial), .partial = 1, .tracing_inside = 1};
+	struct perfev_reader_opts first = {.size = sizeof(first), .partial = how->partial, .tracing_inside = 1};
 	struct perfev_reader_info info;
-	int r = perfev_reader_open(&replay->reader, how->path, first, err);
+	int r = perfev_reader_open(&replay->reader, how->path, &first, err);
 
 	if (r < 0)
 		return r;
@@ -242,6 +242,8 @@ static int take(struct replay *replay, const struct perfev_record *record, struc
 		return 0;
 	if (!replay->symbols)
 		r = replay_symbols(replay, err);
+	if (r == 0 && replay->before && record->type < PERFEV_RECORD_USER_FIRST)
+		r = replay->before(replay->context, record, layout, err);
 	as_it_is = r < 0 ? r : perfev_deferred_feed(replay->deferred, record, layout, err);
 	if (as_it_is < 0)
 		return as_it_is;

@@ -38,6 +38,8 @@ enum script_field {
 	FIELD_INS_LAT,
 	FIELD_RETIRE_LAT,
 	FIELD_SRCLINE,
+	FIELD_FLAGS,
+	FIELD_SYNTH,
 	FIELD_COUNT
 };
 
@@ -50,8 +52,11 @@ enum script_kind {
 	KIND_RAW,
 	KIND_BREAKPOINT,
 	KIND_OTHER, /* of a PMU with a number of its own */
+	KIND_SYNTH, /* perf's own, made up out of traces */
 	KIND_COUNT
 };
+
+#define PLACE_FRAMES 64 /* of a place with all that was inlined there */
 
 struct script_fields {
 	uint32_t shown[KIND_COUNT]; /* bits 1 << enum script_field */
@@ -63,6 +68,8 @@ static inline bool shows(const struct script_fields *fields, enum script_kind ki
 {
 	return fields->shown[kind] >> field & 1;
 }
+
+#define SCRIPT_TYPE_SYNTH (INT32_MAX + UINT32_C(1)) /* of events that perf makes up */
 
 enum script_kind script_kind(const struct perf_event_attr *attr);
 void script_fields_default(struct script_fields *fields);
@@ -126,11 +133,13 @@ struct script {
 	struct script_event *events;
 	size_t event_count;
 	int name_width; /* of the longest name of an event */
+	int memory_width; /* of the longest memory access that was printed */
 	bool chains;	/* call chains are printed */
 	uint32_t max_stack;
 	bool unwound; /* the user part of the sample's call chain was made here */
 	const char *arch; /* of the recording, or NULL */
 	bool ns;	  /* times with all digits */
+	uint64_t printed;
 	struct script_frame *frames; /* by frame key */
 	size_t frame_count;
 	/* what was printed last, which often comes again: the name and number of a thread, the second, and the period */
@@ -162,7 +171,11 @@ struct script_sample {
 	uint64_t period;
 	uint32_t cpumode;
 	int32_t pid, tid; /* -1: not known */
+	const char *flags, *synth; /* of what traces tell; else NULL */
 };
+
+/* cmd_script.c: its name in the column of names */
+void script_name_event(struct script *script, struct script_event *event);
 
 /* script_names.c: a text with something before and behind it, without what would steer a terminal */
 void script_set_name(struct script_name *name, const char *before, const char *text, const char *behind);
@@ -180,6 +193,9 @@ static inline const struct script_frame *script_frame(struct script *script, con
 /* The text of a tracepoint's sample; its length. */
 size_t script_trace(struct script *script, struct script_event *event, struct perfev_bytes raw, char *to, size_t size);
 
+/* script_memory.c: where a memory access found its data */
+void script_memory(struct script *script, uint64_t word);
+
 /* script_text.c, script_json.c: one sample. Return 0, or < 0 with an error. */
 int script_text(struct script *script, const struct script_sample *sample, struct perfev_error *err);
 int script_json(struct script *script, const struct script_sample *sample, struct perfev_error *err);
@@ -189,11 +205,27 @@ uint32_t script_mode_of(uint64_t context);
 /* How many addresses of a chain are printed: none, as perf does, where it has a mark that is not known. */
 uint32_t script_known_marks(const struct perfev_u64s *chain);
 
+/* ---- script_itrace.c: what traces of instructions tell, among the samples ----------------------------------- */
+
+struct script_itrace;
+
+/* *ret NULL: nothing is to be followed. @script, @opts: have to stay. -ECANCELED: it was said why not. */
+int script_itrace_open(struct script_itrace **ret, struct script *script, const struct itrace_opts *opts, struct perfev_error *err);
+/* A record comes next: prints what was before it. */
+int script_itrace_record(struct script_itrace *itrace, const struct perfev_record *record, const struct perfev_layout *layout,
+			 struct perfev_error *err);
+void script_itrace_printed(struct script_itrace *itrace, uint64_t ip, int32_t pid);
+int script_itrace_end(struct script_itrace *itrace, struct perfev_error *err);
+const char *const *script_itrace_names(const struct script_itrace *itrace); /* of events; NULL ends them */
+void script_itrace_say(const struct script_itrace *itrace); /* of gaps; NULL: nothing */
+void script_itrace_free(struct script_itrace *itrace);
+
 /* ---- script_stat.c: what perf stat record wrote ----------------------------------------------------------- */
 
 struct script_stat;
 
-/* A record of a tool; those of counts print. @state: NULL at first. Returns 0, -ENOMEM. */
+/* A record of a tool; those of counts print. @state: NULL at first. Returns 0; -ENOMEM; -ECANCELED when
+ * there are too many, which is said. */
 int script_stat(struct script_stat **state, struct pen *pen, struct perfev_reader *reader, const struct perfev_record *record);
 bool script_stat_printed(const struct script_stat *state);
 void script_stat_free(struct script_stat *state);

@@ -40,6 +40,8 @@ static const struct {
 	{"ins_lat", FIELD_INS_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
 	{"retire_lat", FIELD_RETIRE_LAT, PERF_SAMPLE_WEIGHT_STRUCT},
 	{"srcline", FIELD_SRCLINE, PERF_SAMPLE_IP},
+	{"flags", FIELD_FLAGS, 0},
+	{"synth", FIELD_SYNTH, 0},
 };
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
@@ -49,6 +51,7 @@ static const struct {
 	[KIND_HARDWARE] = {"hw", "hardware"}, [KIND_SOFTWARE] = {"sw", "software"},
 	[KIND_TRACEPOINT] = {"trace", "tracepoint"}, [KIND_CACHE] = {"hw-cache", "cache"},
 	[KIND_RAW] = {"raw", "raw"}, [KIND_BREAKPOINT] = {"break", "breakpoint"}, [KIND_OTHER] = {"pmu", "PMU"},
+	[KIND_SYNTH] = {"synth", "synthesized"},
 };
 
 #define BIT(field) (UINT32_C(1) << FIELD_##field)
@@ -57,6 +60,8 @@ static const struct {
 
 enum script_kind script_kind(const struct perf_event_attr *attr)
 {
+	if (attr->type == SCRIPT_TYPE_SYNTH)
+		return KIND_SYNTH;
 	return attr->type <= PERF_TYPE_BREAKPOINT ? (enum script_kind)attr->type : KIND_OTHER;
 }
 
@@ -68,9 +73,10 @@ void script_fields_default(struct script_fields *fields)
 		[KIND_TRACEPOINT] = ALWAYS | BIT(TRACE),
 		[KIND_CACHE] = ALWAYS | PLACE | BIT(PERIOD),
 		[KIND_RAW] = ALWAYS | PLACE | BIT(PERIOD) | BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(PHYS_ADDR) |
-			     BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE),
+			     BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE) | BIT(INS_LAT),
 		[KIND_BREAKPOINT] = ALWAYS | PLACE | BIT(PERIOD),
 		[KIND_OTHER] = ALWAYS | PLACE | BIT(PERIOD),
+		[KIND_SYNTH] = ALWAYS | PLACE | BIT(SYNTH),
 	};
 
 	memset(fields, 0, sizeof(*fields));
@@ -84,6 +90,8 @@ static bool is_valid(enum script_kind kind, enum script_field field)
 		return kind == KIND_TRACEPOINT;
 	if (field == FIELD_BPF_OUTPUT)
 		return kind == KIND_SOFTWARE;
+	if (field == FIELD_SYNTH)
+		return kind == KIND_SYNTH;
 	return true;
 }
 
@@ -131,7 +139,7 @@ static int take_kind(const char **text, enum script_kind *ret)
 			return -1;
 		}
 	return usage_error("script",
-			   "-F: '%.*s' is no kind of event; there are hw, sw, trace, hw-cache, raw, break and pmu",
+			   "-F: '%.*s' is no kind of event; there are hw, sw, trace, hw-cache, raw, break, pmu and synth",
 			   (int)(size < 60 ? size : 60), *text);
 }
 
@@ -141,7 +149,7 @@ static void change(struct script_fields *fields, enum script_kind kind, enum scr
 
 	fields->shown[kind] = on ? fields->shown[kind] | bit : fields->shown[kind] & ~bit;
 	fields->asked[kind] = on ? fields->asked[kind] | bit : fields->asked[kind] & ~bit;
-	fields->user_set[kind] = true;
+	fields->user_set[kind] |= field != FIELD_FLAGS; /* as with perf, those are beside the others */
 }
 
 static int change_all(struct script_fields *fields, enum script_kind only, size_t row, bool on)
@@ -202,6 +210,19 @@ int script_fields_parse(struct script_fields *fields, const char *text)
 
 /* ---- what samples have ------------------------------------------------------------------------------------ */
 
+/* Fields that say more of another one, which has to be there. */
+static int check_pairs(const struct script_fields *fields, enum script_kind kind, const char *event)
+{
+	bool lacks_sym = fields->asked[kind] & BIT(SYMOFF) && !shows(fields, kind, FIELD_SYM);
+	bool lacks_ip = fields->asked[kind] & BIT(SRCLINE) && !shows(fields, kind, FIELD_IP);
+
+	if (!lacks_sym && !lacks_ip)
+		return 0;
+	fprintf(stderr, "perfev: cannot print %s of %s: it is printed behind %s, which is not printed; add %s to -F\n",
+		lacks_sym ? "symoff" : "srcline", event, lacks_sym ? "sym" : "ip", lacks_sym ? "sym" : "ip");
+	return EXIT_FAILED;
+}
+
 int script_fields_check(struct script_fields *fields, const char *event, const struct perf_event_attr *attr)
 {
 	enum script_kind kind = script_kind(attr);
@@ -219,5 +240,5 @@ int script_fields_check(struct script_fields *fields, const char *event, const s
 			rows[i].name, event);
 		return EXIT_FAILED;
 	}
-	return 0;
+	return check_pairs(fields, kind, event);
 }

@@ -28,25 +28,41 @@ static void put_place(FILE *out, uint64_t ip, const struct perfev_frame *frame)
 	json_string(out, frame->module);
 }
 
+/* A place of a chain, with what was inlined there before it, of those stacks where the text has that too. */
+static int put_entry(struct script *script, const struct script_sample *s, const struct perfev_callchain_entry *entry, bool first,
+		     struct perfev_error *err)
+{
+	struct perfev_place place = {entry->ip, s->pid, perfev_context_cpumode(entry->context)};
+	bool is_unwound = script->unwound && place.cpumode == PERF_RECORD_MISC_USER;
+	struct perfev_frame frames[PLACE_FRAMES];
+	FILE *out = script->pen->out;
+	int n, i;
+
+	place.ip -= is_unwound && !entry->first;
+	n = perfev_symbols_find(script->replay.symbols, &place, frames, is_unwound ? PLACE_FRAMES : 1, err);
+	for (i = 0; i < n; i++) {
+		fputs(first && !i ? "{" : ",{", out);
+		frames[i].offset = frames[n - 1].offset; /* counted from where the function around it begins */
+		put_place(out, entry->ip, &frames[i]);
+		fputs(frames[i].flags & PERFEV_FRAME_INLINED ? ",\"inlined\":true}" : "}", out);
+	}
+	return n < 0 ? -1 : 0;
+}
+
 static int put_chain(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
 	FILE *out = script->pen->out;
 	struct perfev_callchain_entry entry;
 	struct perfev_callchain chain;
-	struct perfev_frame frame;
 	uint32_t shown = 0;
+	int r = 0;
 
 	fputs(",\"callchain\":[", out);
 	perfev_callchain_begin(&chain, s->sample->callchain, s->sample->misc);
-	while (shown < script->max_stack && perfev_callchain_next(&chain, &entry) > 0) {
-		if (find(script, s, entry.ip - (script->unwound && !entry.first), perfev_context_cpumode(entry.context), &frame, err) < 0)
-			return -1;
-		fputs(shown++ ? ",{" : "{", out);
-		put_place(out, entry.ip, &frame);
-		fputc('}', out);
-	}
+	for (; r == 0 && shown < script->max_stack && perfev_callchain_next(&chain, &entry) > 0; shown++)
+		r = put_entry(script, s, &entry, !shown, err);
 	fputc(']', out);
-	return 0;
+	return r;
 }
 
 static int put_branches(struct script *script, const struct script_sample *s, struct perfev_error *err)
@@ -107,8 +123,11 @@ static void put_memory(FILE *out, const struct perfev_sample *sample)
 		fputs(",\"data_src\":", out);
 		json_string(out, text);
 	}
-	if (perfev_sample_weight(sample, &weight))
+	if (perfev_sample_weight(sample, &weight)) {
 		fprintf(out, ",\"weight\":%" PRIu64, weight.has_parts ? weight.first : weight.whole);
+		if (weight.has_parts)
+			fprintf(out, ",\"ins_lat\":%u,\"retire_lat\":%u", weight.second, weight.third);
+	}
 	if (sample->present & PERF_SAMPLE_PHYS_ADDR)
 		fprintf(out, ",\"phys_addr\":\"0x%" PRIx64 "\"", sample->phys_addr);
 	if (sample->present & PERF_SAMPLE_DATA_PAGE_SIZE)

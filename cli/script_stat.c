@@ -114,7 +114,8 @@ static const struct cpus *cpus_of(const struct script_stat *s, size_t event)
 	return s->own && event < s->own_count && s->own[event].items ? &s->own[event] : &s->cpus;
 }
 
-static bool begin(struct script_stat *s, size_t events)
+/* Return: 0; -ENOMEM; -ECANCELED, and it is said why. */
+static int begin(struct script_stat *s, size_t events)
 {
 	size_t i, room;
 
@@ -122,11 +123,15 @@ static bool begin(struct script_stat *s, size_t events)
 	for (i = 0; s->own && i < s->own_count; i++)
 		s->width = s->own[i].count > s->width ? s->own[i].count : s->width;
 	room = events * s->pid_count;
-	if (s->width && room > COUNTS_MAX / s->width)
-		return false;
+	if (s->width && room > COUNTS_MAX / s->width) {
+		note("cannot print what was counted: %zu events of %" PRIu32 " threads on %" PRIu32 " CPUs are more than the %u counts "
+		     "that are kept at once; perfev dump has each of them",
+		     events, s->pid_count, s->width, COUNTS_MAX);
+		return -ECANCELED;
+	}
 	s->counts = calloc(room * s->width + 1, sizeof(*s->counts));
 	s->event_count = events;
-	return s->counts != NULL;
+	return s->counts ? 0 : -ENOMEM;
 }
 
 static struct count *count_at(const struct script_stat *s, size_t event, uint32_t thread, uint32_t cpu)
@@ -134,21 +139,20 @@ static struct count *count_at(const struct script_stat *s, size_t event, uint32_
 	return &s->counts[(event * s->pid_count + thread) * s->width + cpu];
 }
 
-static bool take_count(struct script_stat *s, struct perfev_reader *reader, const struct perfev_stat *stat)
+static int take_count(struct script_stat *s, struct perfev_reader *reader, const struct perfev_stat *stat)
 {
 	long event = event_of(s, reader, stat->id);
+	int r = s->counts ? 0 : begin(s, perfev_reader_event_count(reader));
 	const struct cpus *cpus;
 	uint32_t i;
 
-	if (!s->counts && !begin(s, perfev_reader_event_count(reader)))
-		return false;
-	if (event < 0 || (size_t)event >= s->event_count || stat->thread >= s->pid_count)
-		return true;
+	if (r < 0 || event < 0 || (size_t)event >= s->event_count || stat->thread >= s->pid_count)
+		return r;
 	cpus = cpus_of(s, (size_t)event);
 	for (i = 0; i < cpus->count && i < s->width; i++)
 		if (cpus->items[i] == stat->cpu)
 			*count_at(s, (size_t)event, stat->thread, i) = (struct count){stat->value, stat->enabled_ns, stat->running_ns};
-	return true;
+	return 0;
 }
 
 static void put_round(struct script_stat *s, struct pen *pen, const struct perfev_reader *reader, uint64_t time)
@@ -205,7 +209,7 @@ int script_stat(struct script_stat **state, struct pen *pen, struct perfev_reade
 	else if (record->type == PERFEV_RECORD_EVENT_UPDATE)
 		done = take_update(s, reader, &user.as.event_update);
 	else if (record->type == PERFEV_RECORD_STAT)
-		done = take_count(s, reader, &user.as.stat);
+		return take_count(s, reader, &user.as.stat);
 	else if (record->type == PERFEV_RECORD_STAT_ROUND)
 		put_round(s, pen, reader, user.as.stat_round.time_ns);
 	return done ? 0 : -ENOMEM;

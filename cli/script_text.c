@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define PLACE_FRAMES 64 /* of a place with all that was inlined there */
-
 static bool is(const struct script *script, const struct script_sample *s, enum script_field field)
 {
 	return shows(&script->fields, s->event->kind, field);
@@ -58,27 +56,45 @@ static void put_frame(struct script *script, const struct script_sample *s, cons
 	pen_end(script->pen, put_place(to, script->fields.shown[s->event->kind], frame, f));
 }
 
-/* On a line of its own, where it is known: the file without its folders, as perf has it. */
-static int put_source(struct script *script, const struct script_sample *s, uint64_t ip, uint32_t cpumode,
-		      struct perfev_error *err)
+/* Of a place that no file tells of: where it is, in what stands in brackets behind the symbol. */
+static void put_no_source(struct script *script, const struct perfev_frame *frame, const struct script_frame *f)
 {
-	struct perfev_place place = {ip, s->pid, cpumode};
+	const char *name = f->module.text + 2, *end = f->module.text + f->module.size - 1, *at; /* " (NAME)" */
+	struct perfev_module_info info = {.file = NULL};
+
+	perfev_symbols_module(script->replay.symbols, frame->module_id, &info);
+	if ((info.file && *name != '[') || (end - name == 9 && !memcmp(name, "[unknown]", 9)))
+		return;
+	for (at = name; *name != '[' && at < end; at++)
+		if (*at == '/')
+			name = at + 1;
+	pen_text(script->pen, "\n  ");
+	pen_bytes(script->pen, name, (size_t)(end - name));
+	pen_print(script->pen, "[%" PRIx64 "]", frame->file_offset);
+}
+
+/* On a line of its own: the file without its folders, as perf has it. */
+static int put_source(struct script *script, const struct perfev_place *place, const struct perfev_frame *frame,
+		      const struct script_frame *f, struct perfev_error *err)
+{
 	struct perfev_source source;
 	const char *base;
 	int n;
 
-	n = perfev_symbols_source(script->replay.symbols, &place, &source, 1, err);
-	if (n <= 0 || !source.file)
+	n = perfev_symbols_source(script->replay.symbols, place, &source, 1, err);
+	if (n <= 0 || !source.file) {
+		put_no_source(script, frame, f);
 		return n < 0 ? n : 0;
+	}
 	base = strrchr(source.file, '/');
 	pen_print(script->pen, "\n  %.4000s:%" PRIu32, base ? base + 1 : source.file, source.line);
 	return 0;
 }
 
-static int put_source_line(struct script *script, const struct script_sample *s, const struct perfev_place *place,
-			   struct perfev_error *err)
+static int put_source_line(struct script *script, const struct perfev_place *place, const struct perfev_frame *frame,
+			   const struct script_frame *f, struct perfev_error *err)
 {
-	int r = put_source(script, s, place->ip, place->cpumode, err);
+	int r = put_source(script, place, frame, f, err);
 
 	pen_char(script->pen, '\n');
 	return r;
@@ -97,7 +113,7 @@ static inline int put_chain_line(struct script *script, const struct script_samp
 	if (!has(shown, FIELD_SRCLINE))
 		*to++ = '\n';
 	pen_end(script->pen, to);
-	return has(shown, FIELD_SRCLINE) ? put_source_line(script, s, place, err) : 0;
+	return has(shown, FIELD_SRCLINE) ? put_source_line(script, place, frame, f, err) : 0;
 }
 
 /* A place of a stack that was unwound: as perf has it, first the calls that were inlined there. */
@@ -147,6 +163,7 @@ static int put_chain(struct script *script, const struct script_sample *s, struc
 
 static int put_ip(struct script *script, const struct script_sample *s, struct perfev_error *err)
 {
+	struct perfev_place place = {s->sample->ip, s->pid, s->cpumode};
 	struct perfev_frame frame;
 
 	if (s->sample->present & PERF_SAMPLE_CALLCHAIN) {
@@ -158,7 +175,19 @@ static int put_ip(struct script *script, const struct script_sample *s, struct p
 		return -1;
 	pen_hex(script->pen, s->sample->ip, 16);
 	put_frame(script, s, &frame);
-	return is(script, s, FIELD_SRCLINE) ? put_source(script, s, s->sample->ip, s->cpumode, err) : 0;
+	return is(script, s, FIELD_SRCLINE) ? put_source(script, &place, &frame, script_frame(script, &frame), err) : 0;
+}
+
+/* Where an end of a branch is, in the privilege that has something there. */
+static int find_end(struct script *script, const struct script_sample *s, uint64_t ip, struct perfev_frame *frame,
+		    struct perfev_error *err)
+{
+	int r = find(script, s, ip, s->cpumode, frame, err);
+
+	if (r >= 0 && !strcmp(frame->module, "[unknown]"))
+		r = find(script, s, ip, s->cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
+			 frame, err);
+	return r;
 }
 
 /* Events whose address is code, or what code touched first: it has a name too. */
@@ -179,7 +208,7 @@ static int put_addr(struct script *script, const struct script_sample *s, struct
 	pen_hex(script->pen, addr, 16);
 	if (!addr_is_place(s->event))
 		return 0;
-	if (find(script, s, addr, s->cpumode, &frame, err) < 0)
+	if (find_end(script, s, addr, &frame, err) < 0)
 		return -1;
 	put_frame(script, s, &frame);
 	return 0;
@@ -194,18 +223,6 @@ static const char *branch_type(unsigned type)
 					    "ERET", "IRQ"};
 
 	return type < sizeof(names) / sizeof(names[0]) ? names[type] : "";
-}
-
-/* Where an end of a branch is, in the privilege that has something there. */
-static int find_end(struct script *script, const struct script_sample *s, uint64_t ip, struct perfev_frame *frame,
-		    struct perfev_error *err)
-{
-	int r = find(script, s, ip, s->cpumode, frame, err);
-
-	if (r >= 0 && !strcmp(frame->module, "[unknown]"))
-		r = find(script, s, ip, s->cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-			 frame, err);
-	return r;
 }
 
 /* The same as an offset, as far as something is mapped there. */
@@ -404,6 +421,8 @@ static void put_start(struct script *script, const struct script_sample *s)
 	if (has(shown, FIELD_PERIOD))
 		to = put_period(to, script, s->period);
 	pen_end(script->pen, has(shown, FIELD_EVENT) ? put_name(to, &s->event->text) : to);
+	if (has(shown, FIELD_FLAGS))
+		pen_print(script->pen, "  %-21s ", s->flags ? s->flags : "");
 }
 
 static void put_registers(struct script *script, const struct perfev_registers *registers)
@@ -433,10 +452,8 @@ static void put_page_size(struct script *script, uint64_t size)
 		pen_text(script->pen, " N/A");
 		return;
 	}
-	while (size >= 1024 && !(size % 1024) && units[unit + 1]) {
+	for (; size / 1024 > 1 && units[unit + 1]; unit++) /* so that 1 GiB has 1024M */
 		size /= 1024;
-		unit++;
-	}
 	pen_print(script->pen, " %" PRIu64 "%c", size, units[unit]);
 }
 
@@ -527,10 +544,12 @@ static int put_before_ip(struct script *script, const struct script_sample *s, s
 
 	if (is(script, s, FIELD_TRACE))
 		put_trace(script, s);
+	if (is(script, s, FIELD_SYNTH) && s->synth)
+		pen_text(script->pen, s->synth);
 	if (is(script, s, FIELD_ADDR) && put_addr(script, s, err) < 0)
 		return -1;
 	if (is(script, s, FIELD_DATA_SRC))
-		pen_print(script->pen, "%16" PRIx64 " ", sample->present & PERF_SAMPLE_DATA_SRC ? sample->data_src : 0);
+		script_memory(script, sample->present & PERF_SAMPLE_DATA_SRC ? sample->data_src : 0);
 	put_weights(script, s);
 	return 0;
 }
@@ -539,7 +558,7 @@ static int put_behind_ip(struct script *script, const struct script_sample *s, s
 {
 	const struct perfev_sample *sample = s->sample;
 
-	if (is(script, s, FIELD_IREGS) && (sample->present & PERF_SAMPLE_REGS_INTR))
+	if (is(script, s, FIELD_IREGS) && (sample->present & PERF_SAMPLE_REGS_INTR) && sample->regs_intr.abi)
 		put_registers(script, &sample->regs_intr);
 	if (is(script, s, FIELD_UREGS) && (sample->present & PERF_SAMPLE_REGS_USER) && sample->regs_user.abi)
 		put_registers(script, &sample->regs_user);
@@ -547,7 +566,7 @@ static int put_behind_ip(struct script *script, const struct script_sample *s, s
 }
 
 #define BIT(field) (1u << FIELD_##field)
-#define BEFORE_IP  (BIT(TRACE) | BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(INS_LAT) | BIT(RETIRE_LAT))
+#define BEFORE_IP  (BIT(TRACE) | BIT(SYNTH) | BIT(ADDR) | BIT(DATA_SRC) | BIT(WEIGHT) | BIT(INS_LAT) | BIT(RETIRE_LAT))
 #define BEHIND_IP  (BIT(IREGS) | BIT(UREGS) | BIT(BRSTACK) | BIT(BRSTACKSYM) | BIT(BRSTACKOFF))
 #define AT_END	   (BIT(BPF_OUTPUT) | BIT(PHYS_ADDR) | BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE))
 

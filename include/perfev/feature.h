@@ -104,6 +104,11 @@ struct perfev_feature_walk {
 		uint8_t packed;
 		char text[4096]; /* a longer name is cut */
 	} file;
+	struct { /* of messages in messages */
+		size_t begin, at, end;
+		uint64_t index, count;
+		uint8_t message, row;
+	} levels[4];
 };
 
 /*

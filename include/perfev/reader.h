@@ -29,6 +29,8 @@ struct perfev_reader_opts {
 	size_t size;
 	uint32_t partial; /* not 0: damage ends the records; perfev_reader_damage() says what it was */
 	uint32_t copy;	  /* not 0: a file is read into memory when it is opened, not mapped */
+	uint32_t tracing_inside; /* not 0: HEADER_TRACING_DATA records that have their formats inside, not behind them, are known by
+				  * what is in them: simpleperf before 2018 wrote them so, where perf would find no record behind */
 };
 
 struct perfev_reader;

@@ -157,9 +157,14 @@ struct perfev_source {
 PERFEV_API int perfev_symbols_source(struct perfev_symbols *symbols, const struct perfev_place *place,
 				     struct perfev_source *ret, size_t max, struct perfev_error *err);
 
-/* perfev_symbols_comm() - the name of a thread, now; ":TID" when none was recorded; "swapper" of the idle task, 0
+/* perfev_symbols_comm() - the name of a thread, now; of its process when none was recorded of the thread; ":TID" when there
+ * is none at all; "swapper" of the idle task, 0
  * Lives until the symbols are freed. */
 PERFEV_API const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid);
+
+/* perfev_symbols_thread_comm() - the same, but ":TID" when no record told of the thread, whatever its process is called
+ * Since: 0.1 */
+PERFEV_API const char *perfev_symbols_thread_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid);
 
 /* A module, and what became of the search for its symbols. */
 struct perfev_module_info {

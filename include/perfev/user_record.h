@@ -222,15 +222,24 @@ struct perfev_simpleperf_event_id {
 	struct perfev_u64s words; /* pairs: the index of an event, an id of it */
 };
 
+/* A stack that simpleperf unwound, as it was, and as joined with others of the thread; the sample behind it has the joined one. */
 struct perfev_simpleperf_callchain {
 	uint32_t pid, tid;
-	uint64_t type, time;
+	uint64_t type; /* 0 as it was unwound later, 1 while it was recorded; 2 and 3 those, joined */
+	uint64_t time; /* of the sample */
 	struct perfev_u64s ips, sps;
 };
 
+/* How a stack was unwound. What is behind stack_end is there if the record is that long: regs, stack and chain are empty else. */
 struct perfev_simpleperf_unwinding {
-	uint64_t time, used_time, error_code, error_addr, stack_end;
-	struct perfev_bytes bytes; /* registers, stack and chain */
+	uint64_t time, used_time; /* of the sample; nanoseconds that it took */
+	uint64_t error_code, error_addr; /* those of Android's unwinder; before Android 10 why it stopped, and where */
+	uint64_t stack_start, stack_end;
+	uint64_t abi, reg_mask; /* as of a sample's registers */
+	struct perfev_u64s regs;
+	struct perfev_bytes stack;
+	uint64_t dyn_size;
+	struct perfev_u64s ips, sps;
 };
 
 struct perfev_simpleperf_debug {

@@ -61,7 +61,9 @@ PERFEV_API int perfev_writer_add_event(struct perfev_writer *writer, const char 
 				       const struct perf_event_attr *attr, const uint64_t *ids,
 				       size_t id_count, struct perfev_error *err);
 
-/* perfev_writer_start() - write the header; records may follow. Return: 0, or a negative errno. */
+/* perfev_writer_start() - write the header; records may follow
+ * Where nothing of it can be written, a file that was not there before is taken away, and what opts.keep moved is put back.
+ * Return: 0, or a negative errno. */
 PERFEV_API int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err);
 
 /* perfev_writer_append() - note a record (and its tail); see above
@@ -145,6 +147,7 @@ struct perfev_copy_info {
  * when the reader is a partial one; what the copy then has is a whole recording, but that its last compressed record may
  * end in the middle of what is in it: then opts.expand helps.
  * @path: as for perfev_writer_open(). @reader: nothing was read of it yet; it is at its end afterwards.
+ * A copy that fails is taken away, when no file was there before, and what opts.keep moved is put back.
  * @ret: may be NULL.
  * Return: 0; what perfev_reader_next() and perfev_writer_flush() return.
  * Since: 0.1

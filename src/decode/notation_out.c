@@ -23,9 +23,9 @@ static bool is_hex(const char *name, size_t size)
 	static const char *const names[][4] = {
 		[2] = {"ip", "to"},	       [3] = {"len"},
 		[4] = {"addr", "misc", "from", "prot"}, [5] = {"pgoff", "flags", "hw_id"},
-		[6] = {"cookie", "weight"},    [8] = {"data_src"},
-		[9] = {"phys_addr"},	       [10] = {"aux_offset"},
-		[11] = {"transaction"},	       [13] = {"weight_struct"},
+		[6] = {"cookie", "weight"},    [8] = {"data_src", "reg_mask"},
+		[9] = {"phys_addr", "min_vaddr", "stack_end"}, [10] = {"aux_offset", "error_addr"},
+		[11] = {"transaction", "stack_start"}, [13] = {"weight_struct"},
 	};
 	size_t i;
 

@@ -45,14 +45,43 @@ static void take_event_ids(struct byte_cursor *c, struct perfev_simpleperf_event
 		ret->words = cursor_words(c, count * 2);
 }
 
+/* Registers, stack and chain: earlier ones end before them, or before the chain. */
+static void take_unwound(struct byte_cursor *c, struct perfev_simpleperf_unwinding *ret)
+{
+	uint64_t size;
+
+	ret->abi = cursor_u64(c);
+	ret->reg_mask = cursor_u64(c);
+	ret->regs = cursor_words(c, (uint64_t)__builtin_popcountll(ret->reg_mask));
+	size = cursor_u64(c);
+	if (size) {
+		const unsigned char *at = cursor_take(c, size);
+
+		ret->stack = (struct perfev_bytes){at, at ? (size_t)size : 0};
+		ret->dyn_size = cursor_u64(c);
+	}
+	if (!cursor_left(c))
+		return;
+	size = cursor_u64(c);
+	if (size > cursor_left(c) / 16) {
+		c->bad = true;
+		return;
+	}
+	ret->ips = cursor_words(c, size);
+	ret->sps = cursor_words(c, size);
+}
+
 static void take_unwinding(struct byte_cursor *c, struct perfev_simpleperf_unwinding *ret)
 {
+	memset(ret, 0, sizeof(*ret));
 	ret->time = cursor_u64(c);
 	ret->used_time = cursor_u64(c);
 	ret->error_code = cursor_u64(c);
 	ret->error_addr = cursor_u64(c);
+	ret->stack_start = cursor_u64(c);
 	ret->stack_end = cursor_u64(c);
-	ret->bytes = cursor_rest(c);
+	if (cursor_left(c))
+		take_unwound(c, ret);
 }
 
 bool user_take_simpleperf(struct byte_cursor *c, struct perfev_user *ret, uint32_t type)

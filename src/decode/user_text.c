@@ -343,6 +343,28 @@ static void put_chain(struct out *o, const struct perfev_simpleperf_callchain *c
 	out_words(o, chain->sps);
 }
 
+/* Registers, stack and chain, as a sample has them. */
+static void put_unwound(struct out *o, const struct perfev_simpleperf_unwinding *u)
+{
+	out_name(o, "regs_user");
+	out_open(o);
+	out_field(o, "abi", u->abi, 8);
+	out_field(o, "reg_mask", u->reg_mask, 8);
+	out_name(o, "values");
+	out_words(o, u->regs);
+	out_close(o);
+	out_name(o, "stack_user");
+	out_open(o);
+	out_field(o, "size", u->stack.size, 8);
+	put_bytes(o, "data", u->stack);
+	out_field(o, "dyn_size", u->dyn_size, 8);
+	out_close(o);
+	out_name(o, "ips");
+	out_words(o, u->ips);
+	out_name(o, "sps");
+	out_words(o, u->sps);
+}
+
 static void put_unwinding(struct out *o, const struct perfev_simpleperf_unwinding *u)
 {
 	static const struct member members[] = {
@@ -350,11 +372,13 @@ static void put_unwinding(struct out *o, const struct perfev_simpleperf_unwindin
 		MEMBER(perfev_simpleperf_unwinding, used_time, "used_time", 8),
 		MEMBER(perfev_simpleperf_unwinding, error_code, "error_code", 8),
 		MEMBER(perfev_simpleperf_unwinding, error_addr, "error_addr", 8),
+		MEMBER(perfev_simpleperf_unwinding, stack_start, "stack_start", 8),
 		MEMBER(perfev_simpleperf_unwinding, stack_end, "stack_end", 8),
 	};
 
 	put_members(o, u, members, COUNT(members));
-	put_bytes(o, "bytes", u->bytes);
+	if (u->abi || u->reg_mask || u->stack.size || u->ips.count)
+		put_unwound(o, u);
 }
 
 static void put_simpleperf(struct out *o, const struct perfev_user *user)

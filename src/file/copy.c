@@ -293,17 +293,18 @@ int perfev_copy(const char *path, struct perfev_reader *reader, const struct per
 		struct perfev_copy_info *ret, struct perfev_error *err)
 {
 	struct copy c = {.reader = reader, .path = path, .output = {.fd = -1}};
-	int r = opts_copy(&c.opts, sizeof(c.opts), opts, err);
+	int r = opts_copy(&c.opts, sizeof(c.opts), opts, err), kept;
 
 	if (r < 0)
 		return r;
 	c.expands = reader->part_count > 0 || c.opts.expand;
-	r = c.opts.keep ? output_keep(path) : 0;
-	if (r == 0)
-		r = output_open(&c.output, path);
+	kept = c.opts.keep ? output_keep(path) : 0;
+	r = kept < 0 ? kept : output_open(&c.output, path);
 	if (r < 0)
 		return failed(&c, r, err);
 	r = copy_all(&c, err);
+	if (r < 0) /* half a copy is none */
+		output_drop(&c.output, path, kept);
 	c.info.bytes = c.output.offset;
 	if (ret)
 		*ret = c.info;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/load.h"
+#include "feature_message.h"
 
 #include <errno.h>
 
@@ -474,6 +475,8 @@ void perfev_feature_begin(struct perfev_feature_walk *ret, unsigned feature, str
 	if (feature == PERFEV_FEATURE_AUXTRACE && section.size % 16 == 0)
 		ret->step = auxtrace_of_simpleperf;
 	ret->ended = ret->step == nothing && !section.size;
+	if (feature_message_begin(ret))
+		ret->step = NULL;
 }
 
 static int cut(struct perfev_feature_walk *w, const struct step *step, struct perfev_error *err)
@@ -493,6 +496,8 @@ static bool is_field(const struct step *step)
 
 int perfev_feature_next(struct perfev_feature_walk *walk, struct perfev_feature_field *ret, struct perfev_error *err)
 {
+	if (!walk->step)
+		return feature_message_next(walk, ret, err);
 	while (!walk->ended) {
 		const struct step *step = walk->step;
 

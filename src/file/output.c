@@ -78,6 +78,11 @@ int output_rewrite(struct output *output, uint64_t offset, struct perfev_bytes b
 	return 0;
 }
 
+void output_drop(struct output *output, const char *path, int kept)
+{
+	(void)output, (void)path, (void)kept; /* a file that is open cannot be taken away there */
+}
+
 void output_close(struct output *output)
 {
 	if (output->fd >= 0)
@@ -101,10 +106,10 @@ int output_keep(const char *path)
 	char real[PATH_MAX], old[PATH_MAX + 4];
 	struct stat is;
 
-	if (stat(path, &is) < 0 || !S_ISREG(is.st_mode) || !is.st_size || !realpath(path, real))
+	if (!strcmp(path, "-") || stat(path, &is) < 0 || !S_ISREG(is.st_mode) || !is.st_size || !realpath(path, real))
 		return 0;
 	snprintf(old, sizeof(old), "%s.old", real);
-	return rename(real, old) < 0 ? -errno : 0;
+	return rename(real, old) < 0 ? -errno : 1;
 }
 
 /* What is no file (a pipe with a name, a device) takes bytes in order only. It is opened for nothing but
@@ -118,6 +123,7 @@ int output_open(struct output *ret, const char *path)
 		ret->stream = true;
 		ret->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	} else {
+		ret->made = stat(path, &is) < 0 && errno == ENOENT;
 		ret->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		ret->stream = ret->fd >= 0 && fstat(ret->fd, &is) == 0 && !S_ISREG(is.st_mode) &&
 			      !S_ISBLK(is.st_mode);
@@ -209,6 +215,18 @@ int output_rewrite(struct output *output, uint64_t offset, struct perfev_bytes b
 		bytes.size -= (size_t)n;
 	}
 	return 0;
+}
+
+void output_drop(struct output *output, const char *path, int kept)
+{
+	char real[PATH_MAX], old[PATH_MAX + 4];
+
+	if (!output->made || output->stream || !realpath(path, real))
+		return;
+	output->made = false;
+	snprintf(old, sizeof(old), "%s.old", real);
+	if (unlink(real) == 0 && kept > 0)
+		rename(old, real); /* else it stays where it is, which was said when it was kept */
 }
 
 void output_close(struct output *output)

@@ -37,6 +37,7 @@ static int open_reader(struct perfev_reader **ret, struct perfev_reader *reader,
 	int r;
 
 	reader->partial = opts->partial;
+	reader->tracing_inside = opts->tracing_inside;
 	r = reader_open_header(reader, err);
 	if (r < 0) {
 		perfev_reader_close(reader);
@@ -179,14 +180,14 @@ static int cut_record(struct perfev_reader *reader, uint64_t need, const char *w
 }
 
 /* Bytes behind the record, which its size does not count. */
-static uint64_t tail_size(const struct perfev_record *record)
+static uint64_t tail_size(const struct perfev_reader *reader, const struct perfev_record *record)
 {
 	const unsigned char *body = (const unsigned char *)record->data + 8;
 	bool swap = record->flags & PERFEV_RECORD_SWAPPED;
 
 	if (record->type == PERFEV_RECORD_AUXTRACE && record->size >= 16)
 		return load_u64(body, swap);
-	if (record->type == PERFEV_RECORD_HEADER_TRACING_DATA && record->size >= 12)
+	if (record->type == PERFEV_RECORD_HEADER_TRACING_DATA && record->size >= 12 && !reader_tracing_inside(reader, record))
 		return (load_u32(body, swap) + UINT64_C(7)) & ~UINT64_C(7); /* perf reads whole words */
 	return 0;
 }
@@ -274,7 +275,7 @@ static int take_record(struct perfev_reader *reader, struct perfev_record *ret, 
 	if (!data)
 		return cut_record(reader, ret->size, "the record", err);
 	ret->data = data;
-	tail = tail_size(ret);
+	tail = tail_size(reader, ret);
 	if (tail) {
 		bool possible = tail <= UINT64_MAX - ret->size && fits(reader, ret->size + tail);
 

@@ -94,7 +94,7 @@ struct perfev_reader {
 	struct reader_split split;
 	struct perfev_reader_info info;
 	struct perfev_error damage;
-	bool partial;
+	bool partial, tracing_inside;
 	bool ended;
 	char *name;
 	uint64_t attrs_offset, attrs_count, entry_size; /* file mode: the table of events */
@@ -138,7 +138,8 @@ int reader_take_id_index(struct perfev_reader *reader, const struct perfev_recor
 int reader_note_loss(struct perfev_reader *reader, const struct perfev_record *record,
 		     struct perfev_error *err);
 
-/* reader_tracing.c: what follows a HEADER_TRACING_DATA record. Return: 0, -ENOMEM */
+/* reader_tracing.c: what follows a HEADER_TRACING_DATA record. Return: 0, -ENOMEM. inside: it has its formats inside. */
+bool reader_tracing_inside(const struct perfev_reader *reader, const struct perfev_record *record);
 int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record *record,
 			struct perfev_error *err);
 /* Events that nobody named get the names of their tracepoints. */

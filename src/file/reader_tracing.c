@@ -14,12 +14,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const char magic[] = "\x17\x08\x44" "tracing";
+
+bool reader_tracing_inside(const struct perfev_reader *reader, const struct perfev_record *record)
+{
+	const unsigned char *body = (const unsigned char *)record->data + 8;
+	uint64_t size = record->size >= 12 + sizeof(magic) ? load_u32(body, reader->info.swapped) : 0;
+
+	return reader->tracing_inside && record->type == PERFEV_RECORD_HEADER_TRACING_DATA && size &&
+	       record->size == 12 + ((size + 63) & ~UINT64_C(63)) && !memcmp(body + 4, magic, sizeof(magic) - 1);
+}
+
 /* They follow perf's record, and are in simpleperf's, behind their size. */
 static struct perfev_bytes formats_of(const struct perfev_reader *reader, const struct perfev_record *record)
 {
 	struct perfev_bytes bytes = record->tail;
 
-	if (record->type != PERFEV_RECORD_SIMPLEPERF_TRACING_DATA)
+	if (record->type != PERFEV_RECORD_SIMPLEPERF_TRACING_DATA && !reader_tracing_inside(reader, record))
 		return bytes;
 	bytes.data = (const unsigned char *)record->data + 8;
 	bytes.size = 0;
@@ -37,7 +48,6 @@ int reader_take_tracing(struct perfev_reader *reader, const struct perfev_record
 {
 	struct reader_section *section = &reader->features[PERFEV_FEATURE_TRACING_DATA];
 	void *copy = NULL;
-	static const char magic[] = "\x17\x08\x44" "tracing";
 	struct perfev_bytes bytes = formats_of(reader, record);
 
 	if (bytes.size < sizeof(magic) - 1 || memcmp(bytes.data, magic, sizeof(magic) - 1))

@@ -6,22 +6,12 @@
  * An entry says its size. All of it is looked at before it is handed out, so that what is handed out fits: its symbols are
  * then taken one by one, without memory of their own.
  */
-#include <perfev/abi.h>
 #include <perfev/feature.h>
 
-#include "base/byte_cursor.h"
 #include "base/error.h"
+#include "message.h"
 
 #include <errno.h>
-
-static struct perfev_bytes take_bytes(struct byte_cursor *c, uint64_t size)
-{
-	struct perfev_bytes bytes = {cursor_take(c, size), (size_t)size};
-
-	if (!bytes.data)
-		bytes.size = 0;
-	return bytes;
-}
 
 /* A text up to its zero, without it. */
 static struct perfev_bytes take_ended(struct byte_cursor *c)
@@ -31,9 +21,9 @@ static struct perfev_bytes take_ended(struct byte_cursor *c)
 
 	if (!zero) {
 		c->bad = true;
-		return take_bytes(c, 0);
+		return message_bytes(c, 0);
 	}
-	bytes = take_bytes(c, (uint64_t)(zero - c->at));
+	bytes = message_bytes(c, (uint64_t)(zero - c->at));
 	c->at++;
 	return bytes;
 }
@@ -77,69 +67,14 @@ static void take_plain(struct byte_cursor c, struct perfev_recorded_file *ret, b
 
 /* ---- SIMPLEPERF_FILE2 ------------------------------------------------------------------------------------------------ */
 
-/* Numbers in groups of seven bits. */
-static uint64_t take_varint(struct byte_cursor *c)
-{
-	uint64_t value = 0;
-	unsigned shift;
-
-	for (shift = 0; shift < 70; shift += 7) {
-		const unsigned char *at = cursor_take(c, 1);
-
-		if (!at)
-			return 0;
-		if (shift < 64)
-			value |= (uint64_t)(*at & 0x7f) << shift;
-		if (!(*at & 0x80))
-			return value;
-	}
-	c->bad = true;
-	return 0;
-}
-
-/* A field of a message: its number, and what it is. */
-struct field {
-	uint64_t number, value;
-	struct perfev_bytes bytes; /* of one that has a length */
-	bool is_bytes;
-};
-
-/* Return: false at the end, and when it is damaged. */
-static bool next_field(struct byte_cursor *c, struct field *ret)
-{
-	uint64_t key;
-
-	if (c->at == c->end || c->bad)
-		return false;
-	key = take_varint(c);
-	*ret = (struct field){.number = key >> 3, .is_bytes = (key & 7) == 2};
-	switch (key & 7) {
-	case 0:
-		ret->value = take_varint(c);
-		break;
-	case 1:
-		ret->value = cursor_u64(c);
-		break;
-	case 2:
-		ret->bytes = take_bytes(c, take_varint(c));
-		break;
-	case 5:
-		ret->value = cursor_u32(c);
-		break;
-	default:
-		c->bad = true;
-	}
-	return !c->bad;
-}
-
 static bool take_packed_symbol(struct perfev_bytes message, struct perfev_recorded_symbol *ret)
 {
-	struct byte_cursor c = cursor_of(message, PERFEV_BIG_ENDIAN);
-	struct field f;
+	struct byte_cursor c = message_begin(message);
+	struct message_field f;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->name.data = "";
-	while (next_field(&c, &f)) {
+	while (message_next(&c, &f)) {
 		if (f.number == 1 && !f.is_bytes)
 			ret->address = f.value;
 		else if (f.number == 2 && !f.is_bytes)
@@ -153,11 +88,11 @@ static bool take_packed_symbol(struct perfev_bytes message, struct perfev_record
 /* The only number of a message: where something is. */
 static uint64_t take_offset(struct perfev_bytes message, bool *bad)
 {
-	struct byte_cursor c = cursor_of(message, PERFEV_BIG_ENDIAN);
+	struct byte_cursor c = message_begin(message);
 	uint64_t offset = 0;
-	struct field f;
+	struct message_field f;
 
-	while (next_field(&c, &f))
+	while (message_next(&c, &f))
 		if (f.number == 1 && !f.is_bytes)
 			offset = f.value;
 	*bad |= c.bad;
@@ -166,14 +101,14 @@ static uint64_t take_offset(struct perfev_bytes message, bool *bad)
 
 static void take_packed(struct perfev_bytes message, struct perfev_recorded_file *ret, bool *bad)
 {
-	struct byte_cursor c = cursor_of(message, PERFEV_BIG_ENDIAN); /* its numbers of a fixed size are little-endian */
+	struct byte_cursor c = message_begin(message);
 	struct perfev_recorded_symbol symbol;
-	struct field f;
+	struct message_field f;
 
 	ret->symbols = message;
 	ret->packed = 1;
 	ret->path.data = "";
-	while (!*bad && next_field(&c, &f)) {
+	while (!*bad && message_next(&c, &f)) {
 		if (f.number == 1 && f.is_bytes)
 			ret->path = f.bytes;
 		else if (f.number == 2 && !f.is_bytes)
@@ -204,7 +139,7 @@ int perfev_feature_file(struct perfev_recorded_file *ret, struct perfev_bytes se
 	memset(ret, 0, sizeof(*ret));
 	ret->offset = UINT64_MAX;
 	ret->swapped = swapped;
-	entry = take_bytes(&c, cursor_u32(&c));
+	entry = message_bytes(&c, cursor_u32(&c));
 	bad = c.bad;
 	if (!bad && feature == PERFEV_FEATURE_SIMPLEPERF_FILE2)
 		take_packed(entry, ret, &bad);
@@ -223,13 +158,13 @@ bool perfev_recorded_file_next(const struct perfev_recorded_file *file, size_t *
 	struct perfev_bytes rest = {(const unsigned char *)file->symbols.data + *position, file->symbols.size - *position};
 	struct byte_cursor c = cursor_of(rest, file->packed ? PERFEV_BIG_ENDIAN : file->swapped);
 	bool found = false;
-	struct field f;
+	struct message_field f;
 
 	if (*position >= file->symbols.size)
 		return false;
 	if (!file->packed)
 		take_plain_symbol(&c, ret);
-	while (file->packed && !found && next_field(&c, &f))
+	while (file->packed && !found && message_next(&c, &f))
 		found = f.number == 4 && f.is_bytes && take_packed_symbol(f.bytes, ret);
 	*position += (size_t)(c.at - (const unsigned char *)rest.data);
 	return file->packed ? found : !c.bad;

@@ -111,7 +111,7 @@ int perfev_writer_open(struct perfev_writer **ret, const char *path,
 		perfev_writer_close(writer);
 		return r;
 	}
-	r = full.keep ? output_keep(path) : 0;
+	r = writer->kept = full.keep ? output_keep(path) : 0;
 	if (r < 0)
 		error_errno(err, r, "cannot keep %.150s as %.150s.old", path, path);
 	else if ((r = output_open(&writer->output, path)) < 0)
@@ -222,8 +222,12 @@ int perfev_writer_start(struct perfev_writer *writer, struct perfev_error *err)
 	if (r == 0)
 		r = output_write(&writer->output, &piece, 1);
 	buffer_free(&head);
-	if (r < 0)
-		return writer_failed(writer, r, err);
+	if (r < 0) {
+		r = writer_failed(writer, r, err);
+		if (!writer->output.offset)
+			output_drop(&writer->output, writer->path, writer->kept); /* a recording of nothing is none */
+		return r;
+	}
 	writer->started = true;
 	return writer->output.stream ? writer_stream_features(writer, err) : 0;
 }

@@ -16,12 +16,18 @@ int writer_failed(const struct perfev_writer *writer, int r, struct perfev_error
 {
 	const char *name = strcmp(writer->path, "-") ? writer->path : "standard output";
 
-	if (r == -ENOSPC || r == -EDQUOT)
+	if (r == -ENOSPC || r == -EDQUOT) {
+		const char *cause = r == -ENOSPC ? "the disk is full" : "the quota is used up";
+
+		if (!writer->output.offset)
+			return error_set(err, r, PERFEV_WHY_DISK, 0,
+					 "cannot write %.200s: %s, and nothing of it was written; make room, or take another place", name,
+					 cause);
 		return error_set(err, r, PERFEV_WHY_DISK, writer->output.offset,
 				 "cannot write %.200s: %s after %llu bytes, which stay readable; make room, or "
 				 "record less",
-				 name, r == -ENOSPC ? "the disk is full" : "the quota is used up",
-				 (unsigned long long)writer->output.offset);
+				 name, cause, (unsigned long long)writer->output.offset);
+	}
 	if (r == -ENOMEM)
 		return error_memory(err);
 	error_errno(err, r, "cannot write %.200s", name);

@@ -32,6 +32,7 @@ struct writer_pack {
 struct perfev_writer {
 	struct output output;
 	char *path;
+	int kept; /* what output_keep() said */
 	bool started, finished;
 	struct writer_event *events;
 	size_t event_count, event_room;

@@ -29,6 +29,15 @@ static const char *const type_names[PERFEV_FLOW_COUNT_] = {
 	[PERFEV_FLOW_FAR_JUMP] = "far-jump",
 	[PERFEV_FLOW_INTERRUPT] = "interrupt",
 	[PERFEV_FLOW_ABORT] = "abort",
+	[PERFEV_FLOW_VM_ENTRY] = "vm-entry",
+	[PERFEV_FLOW_PSB] = "psb",
+	[PERFEV_FLOW_CBR] = "cbr",
+	[PERFEV_FLOW_TRANSACTION] = "transaction",
+	[PERFEV_FLOW_PTWRITE] = "ptwrite",
+	[PERFEV_FLOW_MWAIT] = "mwait",
+	[PERFEV_FLOW_PWRE] = "pwre",
+	[PERFEV_FLOW_EXSTOP] = "exstop",
+	[PERFEV_FLOW_PWRX] = "pwrx",
 };
 
 const char *perfev_flow_type_name(enum perfev_flow_type type)
@@ -39,7 +48,7 @@ const char *perfev_flow_type_name(enum perfev_flow_type type)
 /* ---- what a recording says ------------------------------------------------------------------------------------------ */
 
 /* Words of AUXTRACE_INFO for Intel PT. Older recordings have fewer. */
-enum { WORD_SHIFT = 1, WORD_MULT, WORD_ZERO, WORD_HAS_ZERO, WORD_MTC_PERIOD = 11, WORD_CTC_N, WORD_CTC_D, WORD_RATIO = 15 };
+enum { WORD_SHIFT = 1, WORD_MULT, WORD_ZERO, WORD_HAS_ZERO, WORD_NORETCOMP = 6, WORD_MTC_PERIOD = 11, WORD_CTC_N, WORD_CTC_D, WORD_RATIO = 15 };
 
 static uint64_t word_of(const struct perfev_auxtrace_info *info, size_t index)
 {
@@ -68,6 +77,13 @@ static void read_cpu(struct perfev_flow_opts *opts, const char *cpuid)
 	opts->stepping = stepping;
 }
 
+static uint64_t tsc_hz(const struct perfev_clock *clock)
+{
+	uint64_t second = 1000000000, shift = clock->shift < 32 ? clock->shift : 0;
+
+	return (second / clock->mult << shift) + (second % clock->mult << shift) / clock->mult;
+}
+
 /* Of Intel PT. */
 static void set_up_pt(struct perfev_flow_opts *ret, const struct perfev_auxtrace_info *info, const struct perf_event_attr *attr)
 {
@@ -80,8 +96,12 @@ static void set_up_pt(struct perfev_flow_opts *ret, const struct perfev_auxtrace
 	ret->tsc_ctc_n = (uint32_t)word_of(info, WORD_CTC_N);
 	ret->tsc_ctc_d = (uint32_t)word_of(info, WORD_CTC_D);
 	ret->nonturbo_ratio = (uint32_t)word_of(info, WORD_RATIO);
-	if (attr)
-		ret->mtc_period = (uint32_t)field_of(attr->config, word_of(info, WORD_MTC_PERIOD));
+	if (!ret->nonturbo_ratio && ret->clock.mult) /* it is that of the TSC, in steps of 100 MHz */
+		ret->nonturbo_ratio = (uint32_t)((tsc_hz(&ret->clock) + 50000000) / 100000000);
+	if (!attr)
+		return;
+	ret->mtc_period = (uint32_t)field_of(attr->config, word_of(info, WORD_MTC_PERIOD));
+	ret->no_compression = (attr->config & word_of(info, WORD_NORETCOMP)) != 0;
 }
 
 int perfev_flow_setup(struct perfev_flow_opts *ret, const struct perfev_auxtrace_info *info,
@@ -152,6 +172,12 @@ void perfev_flow_task(struct perfev_flow *flow, int32_t pid, int32_t tid, int32_
 	flow->pid = pid;
 	flow->tid = tid;
 	flow->cpu = cpu;
+}
+
+void perfev_flow_forget(struct perfev_flow *flow)
+{
+	if (flow->kind->forget)
+		flow->kind->forget(flow);
 }
 
 /* The pieces in one; one is taken as it is. */

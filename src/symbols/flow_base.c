@@ -23,6 +23,7 @@ struct perfev_flow_branch *flow_put(struct perfev_flow *flow, uint32_t type, uin
 	branch->offset = flow->place;
 	branch->flags = flow->in_tx ? PERFEV_FLOW_IN_TX : 0;
 	branch->time = perfev_flow_time(flow);
+	branch->tsc = flow->opts.type == PERFEV_AUXTRACE_CS_ETM ? 0 : flow->time;
 	branch->instructions = flow->instructions;
 	branch->pid = flow->pid;
 	branch->tid = flow->tid;
@@ -39,4 +40,13 @@ void flow_settle(struct perfev_flow *flow, uint64_t to, uint32_t flags)
 	if (pending->is && (pending->type != PERFEV_FLOW_CONDITIONAL || (to && to != pending->after)))
 		flow_put(flow, pending->type, pending->from, to)->flags |= flags;
 	flow->pending.is = false;
+}
+
+void flow_put_gap(struct perfev_flow *flow, uint64_t from, uint64_t to, enum perfev_flow_gap gap, const char *why)
+{
+	struct perfev_flow_branch *branch = flow_put(flow, PERFEV_FLOW_NONE, from, to);
+
+	branch->flags |= PERFEV_FLOW_GAP;
+	branch->gap = gap;
+	branch->why = why;
 }

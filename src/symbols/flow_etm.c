@@ -232,15 +232,6 @@ static void etm_free(struct perfev_flow *flow)
 
 /* ---- elements ------------------------------------------------------------------------------------------------------------- */
 
-static void put_gap(struct perfev_flow *flow, uint64_t from, enum perfev_flow_gap gap, const char *why)
-{
-	struct perfev_flow_branch *branch = flow_put(flow, PERFEV_FLOW_NONE, from, 0);
-
-	branch->flags |= PERFEV_FLOW_GAP;
-	branch->gap = gap;
-	branch->why = why;
-}
-
 static void wait_for(struct perfev_flow *flow, uint32_t type, uint64_t from)
 {
 	flow->pending.is = true;
@@ -292,7 +283,7 @@ static void take_on(struct perfev_flow *flow, struct source *source, const struc
 {
 	flow_settle(flow, 0, PERFEV_FLOW_ENDS);
 	if (element->number == OCSD_ON_OVERFLOW)
-		put_gap(flow, 0, PERFEV_FLOW_GAP_OVERFLOW, "packets were lost: the CPU made more than it could store");
+		flow_put_gap(flow, 0, 0, PERFEV_FLOW_GAP_OVERFLOW, "packets were lost: the CPU made more than it could store");
 	source->on = false;
 }
 
@@ -301,9 +292,9 @@ static void take_no_sync(struct perfev_flow *flow, struct source *source, const 
 	flow->pending.is = false;
 	source->on = false;
 	if (element->number == OCSD_LOST_OVERFLOW)
-		put_gap(flow, 0, PERFEV_FLOW_GAP_OVERFLOW, "packets were lost: the CPU made more than it could store");
+		flow_put_gap(flow, 0, 0, PERFEV_FLOW_GAP_OVERFLOW, "packets were lost: the CPU made more than it could store");
 	else if (element->number == OCSD_LOST_PACKET)
-		put_gap(flow, 0, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged");
+		flow_put_gap(flow, 0, 0, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged");
 }
 
 static void take_element(struct perfev_flow *flow, struct source *source, const struct ocsd_element *element)
@@ -323,7 +314,7 @@ static void take_element(struct perfev_flow *flow, struct source *source, const 
 		break;
 	case OCSD_NO_ACCESS:
 		flow_settle(flow, element->start, 0);
-		put_gap(flow, element->start, PERFEV_FLOW_GAP_NO_CODE, "the code is not known");
+		flow_put_gap(flow, element->start, 0, PERFEV_FLOW_GAP_NO_CODE, "the code is not known");
 		source->on = false;
 		break;
 	case OCSD_TIMESTAMP:
@@ -442,7 +433,7 @@ static bool waits(int answer)
 /* What OpenCSD gives up is a gap; it begins anew behind it. */
 static void give_up(struct perfev_flow *flow, struct etm *etm)
 {
-	put_gap(flow, 0, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged");
+	flow_put_gap(flow, 0, 0, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged");
 	reset(etm);
 	etm->at = (etm->at / FRAME + 1) * FRAME;
 }
@@ -516,4 +507,4 @@ static void etm_step(struct perfev_flow *flow)
 	}
 }
 
-const struct flow_kind flow_etm = {etm_new, etm_free, etm_begin, etm_step};
+const struct flow_kind flow_etm = {etm_new, etm_free, etm_begin, etm_step, NULL};

@@ -1,368 +1,446 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The way out of an Intel PT trace, by libipt's instruction decoder: it gives each instruction that ran, and between them
- * events: tracing begins, stops, an interrupt, packets that were lost. Where a branch went is known when the next instruction
- * or event comes, so a branch waits until then.
+ * The way out of an Intel PT trace. Packets tell only what the code does not: whether conditional branches were taken (TNT),
+ * where indirect ones went (TIP), where something happened (FUP, with what the packet in front of it tells, or the TIP behind
+ * it). So each packet means a walk over code (flow_pt_walk.c) up to the branch, or the place, that it belongs to.
  *
- * What can be wrong with a trace or the code, libipt tells; then the next PSB is gone to. It does not tell when code goes
- * round without ever needing a packet, which only wrong code does: that is what IDLE_MAX is for.
+ * A step is one state of that, of which one branch or several other things are told. When something is wrong the way goes on
+ * with the next packet that has an address: a whole one, when it is the code that is not known. What is told, and with which
+ * time, is what perf script tells, so that the two can be compared; times are those of the last state that was complete.
  */
 #include "flow_pt.h"
 
-#include "base/error.h"
-#include "base/library.h"
+#include "flow_pt_base.h"
 
-#include <errno.h>
+#include "base/error.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#define LIBRARY	 "libipt.so.2"
-#define IDLE_MAX (1u << 17) /* instructions that are walked without a packet */
+/* ---- walks ----------------------------------------------------------------------------------------------------------------- */
 
-/* ---- the library -------------------------------------------------------------------------------------------------------- */
-
-/* A function is no object: its address is copied. */
-static bool find(const struct ipt *ipt, const char *name, void *to)
+static void go(struct pt *pt, uint64_t from, uint64_t to)
 {
-	void *address = dlsym(ipt->handle, name);
-
-	memcpy(to, &address, sizeof(address));
-	return address != NULL;
+	pt->told.from = from;
+	pt->told.to = to;
+	if (to)
+		pt->ip = to;
 }
 
-static bool load(struct ipt *ipt)
+/* Tracing stops; where to, is not always told. */
+static enum pt_result end_at_branch(struct pt *pt, uint64_t to)
 {
-	ipt->handle = library_open(LIBRARY);
-	return ipt->handle && find(ipt, "pt_cpu_errata", &ipt->cpu_errata) &&
-	       find(ipt, "pt_insn_alloc_decoder", &ipt->alloc) && find(ipt, "pt_insn_free_decoder", &ipt->free) &&
-	       find(ipt, "pt_insn_get_image", &ipt->image) && find(ipt, "pt_image_set_callback", &ipt->set_callback) &&
-	       find(ipt, "pt_insn_sync_forward", &ipt->sync) && find(ipt, "pt_insn_get_offset", &ipt->offset) &&
-	       find(ipt, "pt_insn_get_sync_offset", &ipt->sync_offset) && find(ipt, "pt_insn_time", &ipt->time) &&
-	       find(ipt, "pt_insn_next", &ipt->next) && find(ipt, "pt_insn_event", &ipt->event);
+	pt->on = false;
+	pt->where = PT_IN_SYNC;
+	go(pt, pt->ip, to);
+	pt->told.tells |= PT_TELLS_END;
+	return PT_STATE;
 }
 
-static int pt_new(struct perfev_flow *flow, struct perfev_error *err)
+/* Some CPUs give the address behind an indirect branch whose target cannot be reached. */
+static bool is_behind_branch(const struct pt *pt, uint64_t ip)
 {
-	if (load(&flow->ipt))
-		return 0;
-	return error_set(err, -EOPNOTSUPP, PERFEV_WHY_UNSUPPORTED, ERROR_NOWHERE,
-			 "cannot follow a trace of intel_pt: libipt is not installed (%s), or this program is linked "
-			 "statically; install it (Debian: libipt2)",
-			 LIBRARY);
+	const struct perfev_flow_opts *opts = &pt->flow->opts;
+
+	return opts->family == 6 && opts->model == 92 && pt_is_at(pt, X86_INDIRECT) && ip == pt->ip + pt->instruction.size;
 }
 
-static void pt_free(struct perfev_flow *flow)
+/* PT_STATE: a branch or what was told with the FUP; PT_AGAIN: it is there. */
+static enum pt_result walk_fup(struct pt *pt)
 {
-	if (flow->decoder)
-		flow->ipt.free(flow->decoder);
-	if (flow->ipt.handle)
-		dlclose(flow->ipt.handle);
-}
+	bool alone = pt->where != PT_FUP;
+	uint64_t to = pt->last_ip;
+	enum pt_result r = pt_walk(pt, to);
 
-static int read_code(uint8_t *to, size_t size, const void *space, uint64_t ip, void *context)
-{
-	const struct perfev_flow *flow = context;
-	struct perfev_place place = {ip, flow->pid, ip >> 63 ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER};
-	int got = flow->opts.code(flow->opts.context, &place, to, size);
-
-	(void)space;
-	return got > 0 ? got : -IPT_ERROR_NO_CODE;
-}
-
-static int pt_begin(struct perfev_flow *flow, struct perfev_error *err)
-{
-	struct ipt_config config;
-
-	if (flow->decoder)
-		flow->ipt.free(flow->decoder);
-	memset(&config, 0, sizeof(config));
-	config.size = sizeof(config);
-	config.begin = (uint8_t *)(uintptr_t)flow->trace.data;
-	config.end = config.begin + flow->trace.size;
-	if (flow->opts.family) {
-		config.cpu.vendor = IPT_INTEL;
-		config.cpu.family = (uint16_t)flow->opts.family;
-		config.cpu.model = (uint8_t)flow->opts.model;
-		config.cpu.stepping = (uint8_t)flow->opts.stepping;
-		/* of a CPU that it does not know it knows no errors */
-		flow->ipt.cpu_errata(config.errata, &config.cpu);
+	if (r == PT_STATE)
+		return r;
+	if (r == PT_AGAIN && (pt_is_at(pt, X86_NONE) || is_behind_branch(pt, to))) {
+		pt->where = PT_IN_SYNC;
+		return pt_take_fup_events(pt, alone) && alone ? PT_STATE : PT_AGAIN;
 	}
-	config.tsc_ctc_d = flow->opts.tsc_ctc_d;
-	config.tsc_ctc_n = flow->opts.tsc_ctc_n;
-	config.mtc_period = (uint8_t)flow->opts.mtc_period;
-	config.nominal_ratio = (uint8_t)flow->opts.nonturbo_ratio;
-	flow->decoder = flow->ipt.alloc(&config);
-	if (!flow->decoder || flow->ipt.set_callback(flow->ipt.image(flow->decoder), read_code, flow) < 0)
-		return error_memory(err);
-	flow->synced = flow->begun = flow->in_tx = flow->aborted = flow->ended = false;
-	flow->status = 0;
-	flow->idle = flow->sync_at = 0;
-	return 0;
+	pt->fup_tx = false;
+	return r == PT_AGAIN ? pt_mismatch(pt) : r;
 }
 
-/* ---- gaps ---------------------------------------------------------------------------------------------------------------- */
+static uint64_t target(const struct pt *pt)
+{
+	return pt->ip + (uint64_t)(int64_t)(pt->instruction.size + pt->instruction.displacement);
+}
+
+static enum pt_result walk_tip(struct pt *pt)
+{
+	bool ends = pt->where == PT_TIP_PGD, has = pt_has_bytes(pt);
+	enum pt_result r = pt_walk(pt, 0);
+
+	if (r == PT_STATE && ends && has && pt->told.to == pt->last_ip) { /* it left what is traced */
+		pt->on = false;
+		pt->where = PT_IN_SYNC;
+		pt->told.tells |= PT_TELLS_END;
+	}
+	if (r != PT_AGAIN)
+		return r;
+	if (pt_is_at(pt, X86_CONDITIONAL)) {
+		if (ends && has && target(pt) == pt->last_ip)
+			return end_at_branch(pt, pt->last_ip);
+		return pt_mismatch(pt);
+	}
+	if (ends)
+		return end_at_branch(pt, has ? pt->last_ip : 0);
+	pt->where = PT_IN_SYNC;
+	go(pt, pt->ip, has ? pt->last_ip : 0);
+	return PT_STATE;
+}
+
+static bool use_tnt(struct pt *pt)
+{
+	bool taken = pt->tnt >> (pt->tnt_count - 1) & 1;
+
+	pt->tnt_count--;
+	pt->where = pt->tnt_count ? PT_TNT_MORE : PT_IN_SYNC;
+	return taken;
+}
+
+/* A return whose address is known has a bit instead of a TIP. */
+static enum pt_result return_by_tnt(struct pt *pt)
+{
+	if (pt->flow->opts.no_compression || !pt->return_to || !(pt->tnt >> (pt->tnt_count - 1) & 1))
+		return pt_mismatch(pt);
+	use_tnt(pt);
+	go(pt, pt->ip, pt->return_to);
+	return PT_STATE;
+}
+
+/* The TIP of an indirect branch stands behind the TNT of the branches around it. */
+static enum pt_result tip_behind_tnt(struct pt *pt)
+{
+	enum pt_result r = pt_next(pt);
+
+	if (r != PT_AGAIN)
+		return r;
+	if (pt->packet.type != PERFEV_PT_TIP || !pt_has_bytes(pt)) {
+		pt->kept = true;
+		return pt_mismatch(pt);
+	}
+	pt_set_last_ip(pt);
+	go(pt, pt->ip, pt->last_ip);
+	return PT_STATE;
+}
+
+/* PT_AGAIN: all of it is used. */
+static enum pt_result walk_tnt(struct pt *pt)
+{
+	enum pt_result r;
+
+	do {
+		r = pt_walk(pt, 0);
+		if (r != PT_AGAIN)
+			return r;
+		if (pt->instruction.type == PERFEV_FLOW_RETURN)
+			return return_by_tnt(pt);
+		if (pt_is_at(pt, X86_INDIRECT))
+			return tip_behind_tnt(pt);
+		if (use_tnt(pt)) {
+			go(pt, pt->ip, target(pt));
+			return PT_STATE;
+		}
+		pt->ip += pt->instruction.size;
+	} while (pt->tnt_count);
+	pt_keep_time(pt);
+	return PT_AGAIN;
+}
+
+/* Its FUP is where it was when the PSB was made: branches before it come before the PSB. */
+static enum pt_result walk_to_psb(struct pt *pt)
+{
+	enum pt_result r;
+
+	if (pt->ip != pt->last_ip) {
+		r = walk_fup(pt);
+		if (r != PT_AGAIN)
+			return r;
+	}
+	pt->where = PT_IN_SYNC;
+	return pt_take_psb(pt) == PT_STATE ? PT_STATE : pt_mismatch(pt);
+}
+
+static enum pt_result meet_psb(struct pt *pt)
+{
+	struct perfev_pt_packet fup;
+
+	pt->psb_offset = pt->packet.offset;
+	pt->psb_ip = 0;
+	if (pt->on && pt_find_fup(pt, &fup)) {
+		struct perfev_pt_packet psb = pt->packet;
+
+		pt->packet = fup;
+		pt_set_last_ip(pt);
+		pt->packet = psb;
+		pt->where = PT_FUP_IN_PSB;
+		return walk_to_psb(pt);
+	}
+	return pt_take_psb(pt);
+}
+
+/* ---- in sync -------------------------------------------------------------------------------------------------------------------- */
+
+static enum pt_result end_of_fup(struct pt *pt, unsigned tells, uint64_t from)
+{
+	pt->told.from = from;
+	pt->told.to = 0;
+	if (pt_has_bytes(pt)) {
+		pt_set_ip(pt);
+		pt->told.to = pt->ip;
+	}
+	pt->told.tells |= tells;
+	return PT_STATE;
+}
+
+/* What was interrupted at a FUP goes on at the TIP. */
+static enum pt_result walk_fup_tip(struct pt *pt)
+{
+	enum pt_result r;
+
+	if (pt->tx_abort) {
+		pt->tx_abort = pt->in_tx = false;
+		pt->told.in_tx = false;
+		pt->told.abort = true;
+	} else {
+		pt->told.async = true;
+	}
+	while ((r = pt_next(pt)) == PT_AGAIN) {
+		switch (pt->packet.type) {
+		case PERFEV_PT_TIP:
+			return end_of_fup(pt, 0, pt->ip);
+		case PERFEV_PT_TIP_PGD:
+			pt->on = false;
+			return end_of_fup(pt, PT_TELLS_END, pt->ip);
+		case PERFEV_PT_TIP_PGE:
+			pt->on = true;
+			return end_of_fup(pt, PT_TELLS_BEGIN, 0);
+		case PERFEV_PT_OVF:
+			return pt_overflow(pt);
+		case PERFEV_PT_TSC:
+		case PERFEV_PT_TMA:
+		case PERFEV_PT_BBP:
+		case PERFEV_PT_BIP:
+			break;
+		default:
+			if (pt_take_common(pt))
+				continue;
+			break;
+		}
+		pt->kept = true;
+		return pt_mismatch(pt);
+	}
+	return r;
+}
+
+static enum pt_result take_fup(struct pt *pt, bool *alone)
+{
+	bool no_tip = *alone || pt->fup_mwait;
+	enum pt_result r;
+
+	*alone = false;
+	if (!pt_has_bytes(pt))
+		return PT_AGAIN;
+	pt_set_last_ip(pt);
+	pt->where = no_tip ? PT_FUP_ALONE : PT_FUP;
+	r = walk_fup(pt);
+	if (r != PT_AGAIN || no_tip)
+		return r;
+	return walk_fup_tip(pt);
+}
+
+static enum pt_result take_pge(struct pt *pt)
+{
+	pt->on = true;
+	if (!pt_has_bytes(pt))
+		return PT_AGAIN;
+	pt_set_ip(pt);
+	pt->told.from = 0;
+	pt->told.to = pt->ip;
+	pt->told.tells |= PT_TELLS_BEGIN;
+	return PT_STATE;
+}
+
+static enum pt_result take_tnt(struct pt *pt)
+{
+	pt->tnt = pt->packet.as.tnt.bits;
+	pt->tnt_count = pt->packet.as.tnt.count;
+	if (!pt->tnt_count)
+		return PT_AGAIN;
+	pt->where = PT_TNT;
+	return walk_tnt(pt);
+}
+
+static enum pt_result take_tip(struct pt *pt, enum pt_where where)
+{
+	if (pt_has_bytes(pt))
+		pt_set_last_ip(pt);
+	pt->where = where;
+	return walk_tip(pt);
+}
+
+static enum pt_result take(struct pt *pt, bool *alone)
+{
+	switch (pt->packet.type) {
+	case PERFEV_PT_TNT_8:
+	case PERFEV_PT_TNT_64:
+		return take_tnt(pt);
+	case PERFEV_PT_TIP:
+		return take_tip(pt, PT_TIP);
+	case PERFEV_PT_TIP_PGD:
+		return take_tip(pt, PT_TIP_PGD);
+	case PERFEV_PT_TIP_PGE:
+		return take_pge(pt);
+	case PERFEV_PT_FUP:
+		return take_fup(pt, alone);
+	case PERFEV_PT_OVF:
+		return pt_overflow(pt);
+	case PERFEV_PT_PSB:
+		return meet_psb(pt);
+	case PERFEV_PT_TRACESTOP:
+		pt_stop(pt);
+		pt->time.has_tma = false;
+		return PT_AGAIN;
+	case PERFEV_PT_MODE_TSX:
+		return pt_take_tsx(pt, alone);
+	default:
+		return pt_take_common(pt) ? PT_AGAIN : pt_take_event(pt, alone);
+	}
+}
+
+static enum pt_result read_on(struct pt *pt)
+{
+	bool alone = false;
+	enum pt_result r;
+
+	do {
+		r = pt_next(pt);
+		if (r != PT_AGAIN)
+			return r;
+		r = take(pt, &alone);
+		if (r == PT_AGAIN && pt->packet.type == PERFEV_PT_CBR && pt->time.ratio != pt->told_ratio) {
+			pt_tell(pt, 0, 0, 0);
+			return PT_STATE;
+		}
+	} while (r == PT_AGAIN);
+	return r;
+}
+
+static enum pt_result advance(struct pt *pt)
+{
+	enum pt_result r;
+
+	switch (pt->where) {
+	case PT_NO_PSB:
+		return pt_sync_at_psb(pt);
+	case PT_NO_IP:
+		pt->has_last_ip = false;
+		pt->last_ip = pt->ip = 0;
+		return pt_sync_at_address(pt);
+	case PT_RESYNC:
+		return pt_sync_at_address(pt);
+	case PT_TNT:
+	case PT_TNT_MORE:
+		r = walk_tnt(pt);
+		return r == PT_AGAIN ? read_on(pt) : r;
+	case PT_TIP:
+	case PT_TIP_PGD:
+		return walk_tip(pt);
+	case PT_FUP:
+		r = walk_fup(pt);
+		return r == PT_AGAIN ? walk_fup_tip(pt) : r;
+	case PT_FUP_ALONE:
+		r = walk_fup(pt);
+		return r == PT_AGAIN ? read_on(pt) : r;
+	case PT_FUP_IN_PSB:
+		return walk_to_psb(pt);
+	default:
+		return read_on(pt);
+	}
+}
 
 static const struct {
-	int error;
 	enum perfev_flow_gap gap;
 	const char *why;
 } reasons[] = {
-	{IPT_ERROR_OPCODE, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged"},
-	{IPT_ERROR_PACKET, PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged"},
-	{IPT_ERROR_QUERY, PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
-	{IPT_ERROR_STACK_EMPTY, PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
-	{IPT_ERROR_COMPRESSED_RETURN, PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
-	{IPT_ERROR_MEMORY, PERFEV_FLOW_GAP_MEMORY, "out of memory"},
-	{IPT_ERROR_NO_CODE, PERFEV_FLOW_GAP_NO_CODE, "the code is not known"},
-	{IPT_ERROR_INSTRUCTION, PERFEV_FLOW_GAP_MISMATCH, "there is no such instruction: it is other code"},
-	/* all others */
-	{0, PERFEV_FLOW_GAP_PACKETS, "packets are in an order that is not possible: the trace is damaged"},
+	[PT_NO_CODE] = {PERFEV_FLOW_GAP_NO_CODE, "the code is not known"},
+	[PT_BAD_INSTRUCTION] = {PERFEV_FLOW_GAP_NO_CODE, "there is no such instruction: it is other code"},
+	[PT_BAD_PACKET] = {PERFEV_FLOW_GAP_PACKETS, "no packet is like that: the trace is damaged"},
+	[PT_BAD_ORDER] = {PERFEV_FLOW_GAP_PACKETS, "packets are in an order that is not possible: the trace is damaged"},
+	[PT_MISMATCH] = {PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
+	[PT_OVERFLOW] = {PERFEV_FLOW_GAP_OVERFLOW, "packets were lost: the CPU made more than it could store"},
+	[PT_LOOP] = {PERFEV_FLOW_GAP_LOOP, "the code goes round without end: it is other code"},
 };
 
-static void put_gap(struct perfev_flow *flow, uint64_t from, uint64_t to, enum perfev_flow_gap gap, const char *why)
+/* It has the time of the packets that were read; what is told next may be earlier. */
+static void put_gap(struct pt *pt, enum pt_result r)
 {
-	struct perfev_flow_branch *branch = flow_put(flow, PERFEV_FLOW_NONE, from, to);
+	uint64_t time = pt->flow->time;
 
-	branch->flags |= PERFEV_FLOW_GAP;
-	branch->gap = gap;
-	branch->why = why;
-}
-
-static void put_error(struct perfev_flow *flow, uint64_t from, int error)
-{
-	size_t i = 0;
-
-	while (reasons[i].error && reasons[i].error != -error)
-		i++;
-	put_gap(flow, from, 0, reasons[i].gap, reasons[i].why);
-}
-
-static void end(struct perfev_flow *flow)
-{
-	flow->pending.is = false; /* where it went was not recorded any more */
-	flow->ended = true;
-}
-
-static void lose_sync(struct perfev_flow *flow)
-{
-	flow->synced = flow->begun = flow->in_tx = flow->aborted = false;
-	flow->idle = 0;
-}
-
-/* @ip: where it is, 0 when that is not known. */
-static void fail(struct perfev_flow *flow, uint64_t ip, int error)
-{
-	if (error == -IPT_ERROR_END) {
-		end(flow);
-		return;
-	}
-	flow_settle(flow, ip, 0);
-	put_error(flow, ip, error);
-	lose_sync(flow);
-}
-
-/* ---- events --------------------------------------------------------------------------------------------------------------- */
-
-static void note_time(struct perfev_flow *flow)
-{
-	uint32_t lost_mtc, lost_cyc;
-	uint64_t tsc;
-
-	if (flow->ipt.time(flow->decoder, &tsc, &lost_mtc, &lost_cyc) == 0 && tsc > flow->time)
-		flow->time = tsc;
-}
-
-static void note_place(struct perfev_flow *flow)
-{
-	uint64_t place;
-
-	if (flow->ipt.offset(flow->decoder, &place) < 0 || place == flow->place)
-		return;
-	flow->place = place;
-	flow->idle = 0;
-}
-
-static void put_begin(struct perfev_flow *flow, uint64_t to)
-{
-	flow_put(flow, PERFEV_FLOW_NONE, 0, to)->flags |= PERFEV_FLOW_BEGINS;
-	flow->begun = true;
-}
-
-/* By the branch that waits. */
-static void take_disabled(struct perfev_flow *flow, const struct ipt_event *event)
-{
-	uint64_t to = event->ip_suppressed ? 0 : event->as.at.ip;
-
-	if (flow->pending.is)
-		flow_settle(flow, to, PERFEV_FLOW_ENDS);
-	else
-		flow_put(flow, PERFEV_FLOW_NONE, 0, to)->flags |= PERFEV_FLOW_ENDS;
-}
-
-static void take_async(struct perfev_flow *flow, const struct ipt_event *event, uint32_t type, uint32_t flags)
-{
-	uint64_t to = event->ip_suppressed ? 0 : event->as.at.to;
-
-	flow_settle(flow, event->as.at.ip, 0);
-	flow_put(flow, flow->aborted ? PERFEV_FLOW_ABORT : type, event->as.at.ip, to)->flags |= flags;
-	flow->aborted = false;
-}
-
-static void take_overflow(struct perfev_flow *flow, const struct ipt_event *event)
-{
-	flow_settle(flow, 0, 0);
-	flow->in_tx = flow->aborted = false;
-	put_gap(flow, 0, event->ip_suppressed ? 0 : event->as.at.ip, PERFEV_FLOW_GAP_OVERFLOW,
-		"packets were lost: the CPU made more than it could store");
-}
-
-static void take_tsx(struct perfev_flow *flow, const struct ipt_event *event)
-{
-	flow->in_tx = event->as.tsx.speculative;
-	flow->aborted = event->as.tsx.aborted;
-}
-
-static void step_event(struct perfev_flow *flow)
-{
-	struct ipt_event event;
-
-	memset(&event, 0, sizeof(event));
-	flow->status = flow->ipt.event(flow->decoder, &event, sizeof(event));
-	if (flow->status < 0) {
-		fail(flow, 0, flow->status);
-		return;
-	}
-	note_place(flow);
-	if (event.has_tsc && event.tsc > flow->time)
-		flow->time = event.tsc;
-	switch (event.type) {
-	case IPT_ENABLED:
-		put_begin(flow, event.as.at.ip);
-		break;
-	case IPT_DISABLED:
-		take_disabled(flow, &event);
-		break;
-	case IPT_ASYNC_DISABLED:
-		take_async(flow, &event, PERFEV_FLOW_NONE, PERFEV_FLOW_ENDS);
-		break;
-	case IPT_ASYNC_BRANCH:
-		take_async(flow, &event, PERFEV_FLOW_INTERRUPT, 0);
-		break;
-	case IPT_OVERFLOW:
-		take_overflow(flow, &event);
-		break;
-	case IPT_TSX:
-		take_tsx(flow, &event);
-		break;
-	default: /* no branch */
-		break;
-	}
-}
-
-/* ---- instructions ----------------------------------------------------------------------------------------------------------- */
-
-/* The kinds of far transfers, by their opcodes. */
-static uint32_t far_type(const struct ipt_insn *insn)
-{
-	size_t i = 0, left;
-
-	while (i < insn->size && (insn->raw[i] >> 4 == 4 || insn->raw[i] == 0x66)) /* REX, operand size */
-		i++;
-	left = insn->size - i;
-	if (insn->iclass == IPT_CLASS_FAR_JUMP)
-		return PERFEV_FLOW_FAR_JUMP;
-	if (insn->iclass == IPT_CLASS_FAR_CALL) {
-		if (left >= 2 && insn->raw[i] == 0x0f && (insn->raw[i + 1] == 0x05 || insn->raw[i + 1] == 0x34))
-			return PERFEV_FLOW_SYSCALL;
-		return left && insn->raw[i] >= 0xcc && insn->raw[i] <= 0xce ? PERFEV_FLOW_TRAP : PERFEV_FLOW_CALL;
-	}
-	if (left >= 2 && insn->raw[i] == 0x0f && (insn->raw[i + 1] == 0x07 || insn->raw[i + 1] == 0x35))
-		return PERFEV_FLOW_SYSRET;
-	return left && insn->raw[i] == 0xcf ? PERFEV_FLOW_TRAP_RETURN : PERFEV_FLOW_RETURN;
-}
-
-static uint32_t type_of(const struct ipt_insn *insn)
-{
-	switch (insn->iclass) {
-	case IPT_CLASS_CALL:
-		return PERFEV_FLOW_CALL;
-	case IPT_CLASS_RETURN:
-		return PERFEV_FLOW_RETURN;
-	case IPT_CLASS_JUMP:
-		return PERFEV_FLOW_JUMP;
-	case IPT_CLASS_CONDITIONAL:
-		return PERFEV_FLOW_CONDITIONAL;
-	case IPT_CLASS_FAR_CALL:
-	case IPT_CLASS_FAR_RETURN:
-	case IPT_CLASS_FAR_JUMP:
-		return far_type(insn);
-	default:
-		return PERFEV_FLOW_NONE;
-	}
-}
-
-static void step_instruction(struct perfev_flow *flow)
-{
-	struct ipt_insn insn;
-	int r;
-
-	memset(&insn, 0, sizeof(insn));
-	r = flow->ipt.next(flow->decoder, &insn, sizeof(insn));
-	flow->status = r;
-	if (insn.iclass == IPT_CLASS_ERROR) {
-		/* of one that cannot be read the place is known all the same */
-		fail(flow, insn.ip, r < 0 ? r : -IPT_ERROR_INSTRUCTION);
-		return;
-	}
-	flow_settle(flow, insn.ip, 0);
-	note_place(flow);
-	note_time(flow);
-	if (!flow->begun) /* at a PSB it is only known where it is */
-		put_begin(flow, insn.ip);
-	flow->instructions++;
-	flow->pending.type = type_of(&insn);
-	flow->pending.is = flow->pending.type != PERFEV_FLOW_NONE;
-	flow->pending.from = insn.ip;
-	flow->pending.after = insn.ip + insn.size;
-	if (r < 0) {
-		fail(flow, 0, r);
-	} else if (++flow->idle > IDLE_MAX) {
-		flow->pending.is = false;
-		put_gap(flow, insn.ip, 0, PERFEV_FLOW_GAP_LOOP, "the code goes round without end: it is other code");
-		lose_sync(flow);
-	}
-}
-
-/* To the next PSB; each time to a later one. */
-static void step_sync(struct perfev_flow *flow)
-{
-	uint64_t at = 0;
-
-	flow->status = flow->ipt.sync(flow->decoder);
-	if (flow->status == -IPT_ERROR_END || flow->ipt.sync_offset(flow->decoder, &at) < 0 || at + 1 <= flow->sync_at) {
-		end(flow);
-		return;
-	}
-	flow->sync_at = at + 1;
-	flow->place = at;
-	if (flow->status < 0) {
-		put_error(flow, 0, flow->status);
-		return;
-	}
-	flow->synced = true;
-	note_time(flow);
+	pt_keep_time(pt);
+	pt->flow->time = pt->sample_time;
+	flow_put_gap(pt->flow, pt->ip, 0, reasons[r].gap, reasons[r].why);
+	pt->flow->time = time;
 }
 
 static void pt_step(struct perfev_flow *flow)
 {
-	if (!flow->synced)
-		step_sync(flow);
-	else if (flow->status & IPT_EVENT_PENDING)
-		step_event(flow);
-	else if (flow->status & IPT_END_OF_TRACE)
-		end(flow);
-	else
-		step_instruction(flow);
+	struct pt *pt = flow->state;
+	enum pt_result r;
+
+	do {
+		memset(&pt->told, 0, sizeof(pt->told));
+		pt->told.tells = PT_TELLS_BRANCH;
+		r = advance(pt);
+	} while (r == PT_SILENT);
+	flow->place = perfev_trace_offset(&pt->packets.input);
+	if (r == PT_END) {
+		flow->ended = true;
+	} else if (r == PT_STATE) {
+		pt_set_time(pt);
+		pt_put_told(pt);
+	} else {
+		put_gap(pt, r);
+	}
 }
 
-const struct flow_kind flow_pt = {pt_new, pt_free, pt_begin, pt_step};
+/* ---- as a kind of flow ---------------------------------------------------------------------------------------------------------- */
+
+static int pt_make(struct perfev_flow *flow, struct perfev_error *err)
+{
+	flow->state = calloc(1, sizeof(struct pt));
+	return flow->state ? 0 : error_memory(err);
+}
+
+static void pt_free(struct perfev_flow *flow)
+{
+	free(flow->state);
+}
+
+static int pt_begin(struct perfev_flow *flow, struct perfev_error *err)
+{
+	struct pt *pt = flow->state;
+
+	(void)err;
+	memset(pt, 0, sizeof(*pt));
+	pt->flow = flow;
+	pt->is_64 = true; /* until a packet says otherwise */
+	perfev_pt_begin(&pt->packets, 0);
+	perfev_pt_feed(&pt->packets, flow->trace);
+	pt_time_begin(&pt->time, &flow->opts);
+	flow->ended = flow->in_tx = false;
+	return 0;
+}
+
+static void pt_forget(struct perfev_flow *flow)
+{
+	struct pt *pt = flow->state;
+
+	pt->window_size = 0;
+	if (++pt->age == 0) /* went round */
+		memset(pt->blocks, 0, sizeof(pt->blocks));
+}
+
+const struct flow_kind flow_pt = {pt_make, pt_free, pt_begin, pt_step, pt_forget};

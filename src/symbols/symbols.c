@@ -323,6 +323,14 @@ const char *perfev_symbols_comm(struct perfev_symbols *symbols, int32_t pid, int
 
 	if (!comm && process && tid != pid)
 		comm = space_comm(process, pid);
+	return comm ? comm : perfev_symbols_thread_comm(symbols, pid, tid);
+}
+
+const char *perfev_symbols_thread_comm(struct perfev_symbols *symbols, int32_t pid, int32_t tid)
+{
+	const struct space_process *process = symbols_process(symbols, pid);
+	const char *comm = process ? space_comm(process, tid) : NULL;
+
 	if (comm)
 		return comm;
 	return tid == 0 ? "swapper" /* each CPU's idle task, which no record names */ : number_as_name(symbols, tid);

@@ -138,6 +138,8 @@ static int load_text(struct perfev_symbols *s, const char *path, bool own, int s
 	if (r == -ENODATA)
 		snprintf(why, sizeof(why), "%s", "kernel addresses are hidden from this user (kernel.kptr_restrict, "
 						 "perf_event_paranoid); run as root");
+	else if (r == -EINVAL)
+		snprintf(why, sizeof(why), "%.100s is no list of the kernel's symbols, as /proc/kallsyms is", path);
 	else if (r < 0)
 		snprintf(why, sizeof(why), "%.100s cannot be read: %s", path, strerror(-r));
 	if (r < 0) {

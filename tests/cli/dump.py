@@ -146,6 +146,26 @@ def test_recordings_of_others():
     expect(seen > 0, "no recording could be read")
 
 
+def number(field, value):
+    """A field of a message of protocol buffers; values up to 2^14 here."""
+    return bytes([field << 3]) + (bytes([value]) if value < 128 else bytes([value & 127 | 128, value >> 7]))
+
+
+def message(field, data):
+    return bytes([field << 3 | 2, len(data)]) + data
+
+
+def debug_files(*files):
+    return b"".join(message(1, message(1, path) + number(2, size)) for path, size in files)
+
+
+def branches():
+    branch = message(1, b"\x0d") + number(2, 4) + number(3, 300)
+    module = message(1, b"/m.ko") + message(3, number(1, 0x40) + message(2, branch) + message(2, branch)) + number(4, 2)
+    kernel = number(4, 1) + message(1, b"[kernel.kallsyms]") + message(5, number(1, 0x1000)) + message(2, b"a1b2")
+    return message(1, b"simpleperf:EtmBranchList") + message(2, module) + message(2, kernel)
+
+
 def simpleperf_file(path):
     """A mapping in a section, a sample in it, names in another section, and a record in pieces."""
     attr = struct.pack("<IIQQQ", 1, 64, 0, 1, 7).ljust(64, b"\0") + bytes(16)  # IP, TID, TIME
@@ -156,13 +176,14 @@ def simpleperf_file(path):
     name = b"/system/lib64/libx.so\0\0\0"
     maps = struct.pack("<IHHIIQQQ", 1, 2, 40 + len(name), 5, 5, 0x7000, 0x1000, 0) + name
     file = name.rstrip(b"\0") + b"\0" + struct.pack("<IQI", 2, 0, 1) + struct.pack("<QI", 0x10, 8) + b"named\0" + bytes(8)
-    sections = [struct.pack("<I", len(file)) + file, maps]  # FILE is 128, INIT_MAP 134
+    sections = [struct.pack("<I", len(file)) + file, debug_files((b"/a", 4), (b"/b", 70), (b"/c", 9)), b"\x7fELF" + bytes(70),
+                branches(), maps]  # FILE is 128, DEBUG_UNWIND 130, DEBUG_UNWIND_FILE, ETM_BRANCH_LIST 133, INIT_MAP
     at = 184 + len(data) + 16 * len(sections)
     table = b""
     for section in sections:
         table += struct.pack("<QQ", at, len(section))
         at += len(section)
-    header = b"PERFILE2" + struct.pack("<8Q4Q", 104, 80, 104, 80, 184, len(data), 0, 0, 0, 0, 1 << 0 | 1 << 6, 0)
+    header = b"PERFILE2" + struct.pack("<8Q4Q", 104, 80, 104, 80, 184, len(data), 0, 0, 0, 0, 1 << 0 | 1 << 2 | 1 << 3 | 1 << 5 | 1 << 6, 0)
     path.write_bytes(header + attr + data + table + b"".join(sections))
 
 
@@ -177,12 +198,41 @@ def test_simpleperf():
         expect_in("/system/lib64/libx.so type=2 min_vaddr=0x0", header)
         expect_in("    address=0x10 size=8 named", header)
         expect_in("MMAP misc=0x2 pid=5 tid=5 addr=0x7000", header)
+        expect_in("SIMPLEPERF_DEBUG_UNWIND: \n  /a size=4\n  /b size=70\n  /c size=9\n", header)
+        expect_in("SIMPLEPERF_DEBUG_UNWIND_FILE: \n  /a offset=0x0 size=4 bytes=7f454c46\n  /b offset=0x4 size=70 bytes=00", header)
+        expect_in("  /c offset=0x4a size=9 (the section ends at 0x4a)\n", header)
+        branch = "      branch=0d branch_size=4 count=300\n"
+        expect_in("SIMPLEPERF_ETM_BRANCH_LIST: simpleperf:EtmBranchList\n  /m.ko  binary_type=2\n    address=0x40\n" + branch * 2 +
+                  "  [kernel.kallsyms] a1b2 binary_type=1 kernel_start_address=0x1000\n", header)
         expect_same([line.split()[1] for line in perfev("dump", "--stats", "-i", path).out.splitlines()], ["1", "2", "1", "4"])
         lines = perfev("dump", "-i", path).out.splitlines()
         expect_same(sum(line.startswith("0x") for line in lines), 4)
         expect([line for line in lines if line.startswith("+ ")][0].endswith('time=7 text="why it was so"'), f"{lines}")
         records = perfev("dump", "--json", "-i", path).json()["records"]
         expect_same([record["name"] for record in records if record.get("joined")], ["SIMPLEPERF_DEBUG"])
+
+
+def chain_of(text, name):
+    match = re.search(rf" {name}=\[([^]]*)\]", text)
+    return [int(word, 16) for word in match[1].split(",")] if match and match[1] else []
+
+
+def test_joined_chains_of_simpleperf():
+    """A chain that was joined with others is in the sample behind it, so that nobody has to put it there."""
+    folder = os.environ.get("PERFEV_TEST_DATA")
+    if not folder:
+        raise Skip("PERFEV_TEST_DATA names no folder of recordings")
+    joined, seen = {}, 0
+    for _, name, text, _ in lines_of(perfev("dump", "-i", f"{folder}/simpleperf/perf_with_callchain_record.data").out):
+        time = re.search(r" time=(\d+)", text)
+        if name == "SIMPLEPERF_CALLCHAIN" and " chain_type=2 " in text:
+            joined[time[1]] = chain_of(text, "ips")
+        elif name == "SAMPLE" and time[1] in joined:
+            user = chain_of(text, "callchain")
+            user = user[user.index(2**64 - 512) + 1:]  # PERF_CONTEXT_USER
+            expect(len(user) == len(joined[time[1]]) and all(ip - at in (0, 2) for at, ip in zip(user, joined[time[1]])), text)
+            seen += 1
+    expect_same((len(joined), seen), (20, 20))
 
 
 def aux_file(path, kind, pieces, words=()):

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import cli
-from cli import (BURN, ENV, PERFEV, Folder, Skip, as_nobody, expect, expect_code, expect_in,
+from cli import (BURN, ENV, PERFEV, Folder, Skip, as_nobody, expect, expect_code, expect_in, expect_same,
                  expect_one_line, need_root, paranoid, perfev)
 
 
@@ -66,8 +66,14 @@ def test_command_not_found():
             done = perfev(command, "-e", "cpu-clock", "--", "no-such-command-at-all", cwd=folder.path)
             expect_code(done, 127)
             expect_in("no-such-command-at-all", done.err)
-            done = perfev(command, "-e", "cpu-clock", "--", "/etc/passwd", cwd=folder.path)
-            expect_code(done, 126)
+            for path in ("/etc/passwd", "/etc", "./passwd"):
+                if path[0] == ".":
+                    (folder / "passwd").write_text("no program")
+                done = perfev(command, "-e", "cpu-clock", "--", path, cwd=folder.path)
+                expect_code(done, 126)
+            expect_code(perfev(command, "-e", "cpu-clock", "--", "", cwd=folder.path), 127)
+            expect_same(sorted(path.name for path in folder.path.iterdir()), ["passwd"])  # no recording of nothing
+            expect_code(perfev(command, "-e", "cpu-clock", "--", "true", env={**ENV, "PATH": "/nonexistent::/etc:/bin"}, cwd=folder.path), 0)
 
 
 def test_not_a_recording():

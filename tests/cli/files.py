@@ -9,8 +9,8 @@ import struct
 import subprocess
 import time
 
-from cli import (BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, need_command,
-                 need_kernel_samples, need_root, perfev, run, stats)
+from cli import (BURN, ENV, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_one_line, expect_same,
+                 need_command, need_kernel_samples, need_root, perfev, run, stats)
 
 KILLS = int(os.environ.get("PERFEV_KILLS", "20"))
 
@@ -309,3 +309,22 @@ def test_full_disk():
             expect_in("HOSTNAME: ", perfev("dump", "--header", "-i", folder / "a.data").out)
             expect_code(perfev("fix", folder / "a.data", "-o", folder / "fixed"), 0)
             expect(perf_counts(folder / "fixed") == stats(folder / "a.data"), "other counts")
+
+
+def test_disk_that_is_full_at_once():
+    """A recording, or a copy, of which nothing could be written is not there, and an earlier one is where it was."""
+    need_root()
+    need_command("unshare")
+    with Folder() as folder:
+        (folder / "disk").mkdir()
+        expect_code(perfev("record", "-e", "cpu-clock", "-o", folder / "a.data", "--", BURN, "0.1"), 0)
+        script = (f"mount -t tmpfs -o size=64k tmpfs {folder.path}/disk && cd {folder.path}/disk || exit 77; "
+                  f"head -c 5000 ../a.data >b.data; head -c 100000 /dev/zero >rest 2>/dev/null; "
+                  f"for name in a b; do {PERFEV} record -e cpu-clock -o $name.data -- true && exit 1; done; "
+                  f"{PERFEV} fix ../a.data -o c.data && exit 1; ls; wc -c <b.data")
+        done = run("unshare", "-m", "sh", "-c", script)
+        if done.code == 77:
+            raise Skip("no disk can be mounted here")
+        expect_same(done.out.split(), ["b.data", "rest", "5000"])
+        expect_same(done.err.count("the disk is full, and nothing of it was written; make room, or take another place"), 2)
+        expect_in("cannot write c.data: No space left on device", done.err)

@@ -246,7 +246,9 @@ def test_a_recorder_that_was_too_late_comes_first():
 
 def test_stdout():
     with Folder() as folder:
+        (folder / "-").write_text("a file of that name is none of ours")
         done = perfev("record", "-e", "cpu-clock", "-o", "-", "--", BURN, "exit", "0", cwd=folder.path)
+        expect((folder / "-").is_file() and not (folder / "-.old").exists(), "the file was moved")
         expect_code(done, 0)
         expect(done.raw[:8] == b"PERFILE2", done.raw[:16])
         expect_in("to stdout", done.err)

@@ -140,6 +140,9 @@ def test_a_changed_file_is_not_used():
 
 def test_html():
     with Folder() as folder:
+        done = perfev("report", "-i", recording(), "--html", "-", cwd=folder.path)
+        expect(done.code == 0 and done.out.startswith("<!DOCTYPE html>") and not done.err, done.err)
+        expect(not list(folder.path.iterdir()), "a file was written")
         done = perfev("report", "-i", recording(), "--html", folder / "r.html")
         expect_code(done, 0)
         expect(done.out == "", done.out)

@@ -9,7 +9,7 @@ import re
 from cli import (BURN, ENV, PERFEV, Folder, Skip, as_nobody, expect, expect_code, expect_in, need_command, need_root,
                  perfev, run, stats)
 
-# Recordings of others that have a trace, which perf follows without being asked.
+# Recordings of others that have a trace, which is followed without being asked.
 TRACED = ("quipper/perf.data.intel_pt-4.14",)
 
 # Recorded by perf here: options, command.
@@ -148,7 +148,7 @@ def test_text_of_recordings_of_others():
     same = 0
     with Folder() as empty:
         for name, facts in truth.items():
-            if facts.get("perf_exit") is None or facts["perf_exit"]["S"] or name in TRACED:
+            if facts.get("perf_exit") is None or facts["perf_exit"]["S"]:
                 continue
             done = perfev("script", "-i", folder / name, "--symfs", empty.path)
             digest = hashlib.sha256(done.raw).hexdigest()[:16]
@@ -164,10 +164,12 @@ def test_text_of_recordings_with_traces():
     with Folder() as empty:
         empty.path.chmod(0o755)
         for name in TRACED:
-            words = ["script", "-i", folder / name, "--symfs", empty.path]
-            theirs = as_nobody("perf", *words, "--no-itrace", env=dict(ENV, HOME=str(empty.path)), cwd="/")
-            ours = perfev(*words)
-            expect(ours.raw == theirs.raw and ours.raw.count(b"\n") > 10, f"{name}: {ours.out[:200]} {theirs.out[:200]}")
+            for options in ([], ["--no-itrace"], ["--itrace=be"], ["--itrace=cr"], ["--itrace"], ["-F", "+flags"], ["--itrace=p", "--ns"],
+                            ["-F", "comm,tid,time,event,ip,sym,dso,synth"], ["-F", "synth:+period"]):
+                words = ["script", "-i", folder / name, "--symfs", empty.path, *options]
+                theirs = as_nobody("perf", *words, env=dict(ENV, HOME=str(empty.path)), cwd="/")
+                ours = perfev(*words)
+                expect(ours.raw == theirs.raw and ours.raw.count(b"\n") > 10, f"{name} {options}: {ours.out[:200]} {theirs.out[:200]}")
 
 
 def test_counts_that_were_recorded():
@@ -291,6 +293,10 @@ def test_refusals():
         expect_code(done, 1)
         expect_in("cannot print phys_addr of cpu-clock", done.err)
         expect(not done.out, "it printed")
+        for fields, part in (("comm,symoff", "behind sym, which"), ("comm,srcline", "behind ip, which"), ("-sym,+symoff", "behind sym")):
+            done = perfev("script", "-i", path, "-F", fields)
+            expect_code(done, 1)
+            expect_in(part, done.err)
         data = path.read_bytes()
         path.write_bytes(data[: len(data) // 2])
         done = perfev("script", "-i", path)

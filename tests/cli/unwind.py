@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Recordings with registers and stacks: the stacks of programs that are known, whole; the text of perf script; cut stacks."""
+import json
 import platform
 import re
 
@@ -355,3 +356,18 @@ def test_what_is_refused():
         done = perfev("record", "--call-graph", how, "--", "true")
         expect_code(done, 2)
         expect_in("--call-graph", done.err)
+        same_as_json(data, done.out)
+
+
+def same_as_json(data, text):
+    """The chains of script --json have the frames of the text, with those that are inlined."""
+    chains = [json.loads(line)["callchain"] for line in perfev("script", "-i", data, "--json").out.splitlines()]
+    blocks = [block.strip("\n").splitlines() for block in text.rstrip("\n").split("\n\n")]
+    expect(len(chains), len(blocks))
+    for chain, lines in zip(chains, blocks):
+        found = [re.fullmatch(r"\t +[0-9a-f]+ (\[unknown\]|\S+?)(?:\+0x([0-9a-f]+))? \((.*)\)", line).groups() for line in lines]
+        expect([(f["symbol"] or "[unknown]", f.get("inlined", False)) for f in chain], [(name, file == "inlined") for name, _, file in found])
+        expect([f["offset"] for f in chain if f["symbol"]], [int(offset, 16) for _, offset, _ in found if offset])
+    assert any(f.get("inlined") for chain in chains for f in chain), "nothing is inlined"
+    plain = perfev("script", "-i", data, "--json", "--no-inline").out
+    assert "inlined" not in plain, plain[:300]

@@ -2,7 +2,7 @@
 """Help, versions, wrong command lines, exit codes that have nothing to do with measuring."""
 import subprocess
 
-from cli import BURN, ENV, PERFEV, expect, expect_code, expect_in, perfev
+from cli import BURN, ENV, PERFEV, expect, expect_code, expect_in, expect_same, perfev
 
 COMMANDS = ("stat", "record", "report", "script", "dump", "fix", "list", "doctor")
 LATER = ("annotate", "top", "diff", "merge")
@@ -17,6 +17,7 @@ def test_help_and_version():
         expect_code(done, 0)
         for command in COMMANDS:
             expect_in(command, done.out)
+        expect_same([line for line in done.out.splitlines() if len(line) > 100], [])
 
 
 def test_help_of_each_command():
@@ -25,6 +26,7 @@ def test_help_of_each_command():
             done = perfev(*words)
             expect_code(done, 0)
             expect_in(f"Usage: perfev {command}", done.out)
+            expect_same([line for line in done.out.splitlines() if len(line) > 100], [])
             expect(done.err == "", done.err)
 
 
@@ -40,6 +42,7 @@ def test_unknown_command():
     expect_code(done, 2)
     expect_in("'recrod'", done.err)
     expect_in("perfev record", done.err)
+    expect_in("'perfev --version'", perfev("version").err)
 
 
 def test_unknown_options():
@@ -58,7 +61,7 @@ def test_numbers_out_of_range():
                   ["stat", "-r", "0"], ["record", "-m", str(2**52)], ["record", "-m", str(2**63)],
                   ["stat", "-C", "3-1"], ["stat", "-C", "0-99999999999"]):
         expect_code(perfev(*words, "--", "true"), 2)
-    for words in (["--pid", "x"], ["--pid", "1,"], ["--tid", ""], ["--limit", "0"]):
+    for words in (["--pid", "x"], ["--pid", "1,"], ["--tid", ""], ["--limit", "0"], ["--cpu", ""], ["--html", "x", "-o", "y"]):
         expect_code(perfev("report", *words), 2)
     for command in ("report", "script"):
         for option in ("--symfs", "--kallsyms", "--vmlinux"):
@@ -95,6 +98,7 @@ def test_targets_that_exclude_each_other():
     expect_code(perfev("record", "-m", "3", "--", "true"), 2)
     expect_code(perfev("record", "-g", "--call-graph", "no", "--", "true"), 2)
     expect_code(perfev("report", "--json", "--folded"), 2)
+    expect_code(perfev("record", "--html", "-", "--", "true"), 2)
 
 
 def test_closed_pipe_ends_quietly():

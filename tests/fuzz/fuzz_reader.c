@@ -135,7 +135,7 @@ static void use(struct perfev_reader *reader)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct perfev_reader_opts opts = {sizeof(opts), 0, 0};
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .tracing_inside = 1};
 	struct perfev_bytes bytes = {data, size};
 	struct perfev_reader *reader;
 

@@ -21,7 +21,7 @@ static inline struct perf_event_attr pt_attr(void)
 {
 	struct perf_event_attr attr = {.type = PT_TYPE, .size = sizeof(attr)};
 
-	attr.config = 0x2601 | (uint64_t)STREAM_MTC_PERIOD << 14; /* branches, tsc, mtc, pt */
+	attr.config = 0x3611 | (uint64_t)STREAM_MTC_PERIOD << 14; /* branches, ptw, tsc, mtc, pwr_evt, pt */
 	attr.sample_period = 1;
 	attr.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER;
 	attr.read_format = PERF_FORMAT_ID;

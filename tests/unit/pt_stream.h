@@ -17,7 +17,9 @@ struct pt_stream {
 	size_t size, room;
 	/* how */
 	bool compress;	     /* returns to where their calls were: a bit, not an address */
-	bool times;	     /* MTC and CYC beside TSC */
+	bool times;	     /* MTC beside TSC */
+	bool cycles;	     /* and CYC in front of each MTC */
+	size_t events_every; /* steps between packets that tell of other things; 0: none */
 	size_t psb_every;    /* steps; 0: only at the beginning */
 	size_t stop_every;   /* steps between interrupts; 0: none */
 	/* state */
@@ -29,6 +31,9 @@ struct pt_stream {
 	uint64_t said;	     /* those that packets have told */
 	size_t stops;	     /* interrupts and system calls */
 	size_t psbs;
+	uint64_t counted;    /* cycles that CYC told */
+	unsigned events, ratio;
+	bool in_tx;
 };
 
 #define STREAM_START 1000000
@@ -131,11 +136,117 @@ static inline void stream_psb(struct pt_stream *s, uint64_t ip)
 	stream_put(s, &packet);
 	packet.type = PERFEV_PT_CBR;
 	memset(&packet.as, 0, sizeof(packet.as));
-	packet.as.cbr.ratio = STREAM_RATIO;
+	s->ratio = s->ratio ? s->ratio : STREAM_RATIO;
+	packet.as.cbr.ratio = s->ratio;
 	stream_put(s, &packet);
 	if (ip)
 		stream_ip(s, PERFEV_PT_FUP, ip);
 	stream_simple(s, PERFEV_PT_PSBEND);
+}
+
+/* The core is a fifth faster than the TSC, and not always. */
+static inline void stream_cyc(struct pt_stream *s)
+{
+	struct perfev_pt_packet packet = {.type = PERFEV_PT_CYC};
+	uint64_t now = s->now + s->now / 5 + s->now % 977;
+
+	packet.as.cyc.cycles = now > s->counted ? now - s->counted : 0;
+	if (!s->counted)
+		packet.as.cyc.cycles = 1;
+	s->counted = now;
+	stream_put(s, &packet);
+}
+
+static inline void stream_ratio(struct pt_stream *s)
+{
+	struct perfev_pt_packet packet = {.type = PERFEV_PT_CBR};
+
+	s->ratio = s->ratio == STREAM_RATIO ? STREAM_RATIO + 9 : STREAM_RATIO;
+	packet.as.cbr.ratio = s->ratio;
+	stream_put(s, &packet);
+}
+
+static inline void stream_transaction(struct pt_stream *s, uint64_t ip)
+{
+	struct perfev_pt_packet packet = {.type = PERFEV_PT_MODE_TSX};
+
+	s->in_tx = !s->in_tx;
+	packet.as.tsx.in_tx = s->in_tx;
+	stream_put(s, &packet);
+	stream_ip(s, PERFEV_PT_FUP, ip);
+}
+
+static inline void stream_write(struct pt_stream *s, uint64_t ip, bool with_ip)
+{
+	struct perfev_pt_packet packet = {.type = PERFEV_PT_PTW};
+
+	packet.as.ptw.payload = with_ip ? ip * 0x10001 : s->events % 5 ? ip & UINT32_MAX : 0x64726f77; /* "word" */
+	packet.as.ptw.bytes = with_ip ? 8 : 4;
+	packet.as.ptw.ip = with_ip;
+	stream_put(s, &packet);
+	if (with_ip)
+		stream_ip(s, PERFEV_PT_FUP, ip);
+}
+
+static inline void stream_idle(struct pt_stream *s, uint64_t ip)
+{
+	struct perfev_pt_packet packet = {.type = PERFEV_PT_MWAIT};
+
+	packet.as.mwait.hints = 0x21;
+	packet.as.mwait.ext = 1;
+	stream_put(s, &packet);
+	memset(&packet.as, 0, sizeof(packet.as));
+	packet.type = PERFEV_PT_PWRE;
+	packet.as.pwre.state = 3;
+	packet.as.pwre.sub_state = 1;
+	stream_put(s, &packet);
+	stream_ip(s, PERFEV_PT_FUP, ip);
+}
+
+static inline void stream_wake(struct pt_stream *s, uint64_t ip)
+{
+	struct perfev_pt_packet packet = {.type = PERFEV_PT_PWRX};
+
+	packet.as.pwrx.last = 3;
+	packet.as.pwrx.deepest = 4;
+	packet.as.pwrx.interrupt = 1;
+	stream_put(s, &packet);
+	memset(&packet.as, 0, sizeof(packet.as));
+	packet.type = PERFEV_PT_EXSTOP;
+	packet.as.exstop.ip = s->events % 3 == 0;
+	stream_put(s, &packet);
+	if (packet.as.exstop.ip)
+		stream_ip(s, PERFEV_PT_FUP, ip);
+}
+
+/* Of the kinds of other things, the next one. */
+static inline void stream_event(struct pt_stream *s, uint64_t ip)
+{
+	struct perfev_pt_packet packet = {.type = PERFEV_PT_PWRE};
+
+	stream_bits(s);
+	switch (s->events++ % 7) {
+	case 0:
+	case 1:
+		stream_transaction(s, ip);
+		break;
+	case 2:
+	case 3:
+		stream_write(s, ip, s->events % 2);
+		break;
+	case 4:
+		stream_idle(s, ip);
+		break;
+	case 5:
+		stream_wake(s, ip);
+		break;
+	default:
+		stream_ratio(s);
+		packet.as.pwre.hw = 1;
+		packet.as.pwre.state = 2;
+		stream_put(s, &packet);
+		break;
+	}
 }
 
 /* An MTC where the crystal's period ends. */
@@ -147,6 +258,8 @@ static inline void stream_time(struct pt_stream *s)
 	if (!s->times || s->now / period == s->said / period)
 		return;
 	stream_bits(s);
+	if (s->cycles)
+		stream_cyc(s);
 	packet.as.mtc.ctc = s->now / period & 0xff;
 	stream_put(s, &packet);
 	s->said = s->now;
@@ -226,6 +339,8 @@ static inline void stream_steps(struct pt_stream *s, const struct stepped *steps
 			stream_pause(s, step->ip);
 		}
 		stream_time(s);
+		if (s->events_every && i > from && i % s->events_every == 0)
+			stream_event(s, step->ip);
 		stream_step(s, steps, i);
 		s->now += STREAM_CYCLES;
 	}
@@ -235,6 +350,17 @@ static inline void stream_steps(struct pt_stream *s, const struct stepped *steps
 static inline void stream_all(struct pt_stream *s, const struct stepped *steps)
 {
 	s->now = STREAM_START;
+	stream_psb(s, 0);
+	stream_ip(s, PERFEV_PT_TIP_PGE, steps->steps[0].ip);
+	stream_steps(s, steps, 0, steps->count - 1);
+	stream_ip(s, PERFEV_PT_FUP, steps->steps[steps->count - 1].ip);
+	stream_ip(s, PERFEV_PT_TIP_PGD, 0);
+}
+
+/* The same steps once more. */
+static inline void stream_again(struct pt_stream *s, const struct stepped *steps)
+{
+	s->now += 1000;
 	stream_psb(s, 0);
 	stream_ip(s, PERFEV_PT_TIP_PGE, steps->steps[0].ip);
 	stream_steps(s, steps, 0, steps->count - 1);

@@ -25,7 +25,7 @@ static int teardown(void **state)
 
 static int open_bytes(struct perfev_reader **ret, const void *data, size_t size, bool partial)
 {
-	struct perfev_reader_opts opts = {sizeof(opts), partial, 0};
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = partial};
 	struct perfev_bytes bytes = {guard_put(&guard, data, size), size};
 
 	memset(&err, 0, sizeof(err));

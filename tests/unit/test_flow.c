@@ -7,109 +7,6 @@
 #include "feeding.h"
 #include "pt_recording.h"
 
-#include "symbols/flow_ipt.h"
-
-#ifdef HAVE_LIBIPT
-#include <intel-pt.h>
-
-#define SAME_PLACE(ours, our_member, theirs, their_member) \
-	_Static_assert(offsetof(struct ours, our_member) == offsetof(struct theirs, their_member), #our_member)
-
-_Static_assert(sizeof(struct ipt_config) == sizeof(struct pt_config), "config");
-_Static_assert(sizeof(struct ipt_cpu) == sizeof(struct pt_cpu), "cpu");
-_Static_assert(sizeof(((struct ipt_config *)0)->errata) == sizeof(struct pt_errata), "errata");
-_Static_assert(sizeof(struct ipt_insn) == sizeof(struct pt_insn), "insn");
-_Static_assert(sizeof(struct ipt_event) == sizeof(struct pt_event), "event");
-SAME_PLACE(ipt_config, begin, pt_config, begin);
-SAME_PLACE(ipt_config, end, pt_config, end);
-SAME_PLACE(ipt_config, unknown, pt_config, decode.callback);
-SAME_PLACE(ipt_config, unknown_context, pt_config, decode.context);
-SAME_PLACE(ipt_config, cpu, pt_config, cpu);
-SAME_PLACE(ipt_config, errata, pt_config, errata);
-SAME_PLACE(ipt_config, tsc_ctc_d, pt_config, cpuid_0x15_eax);
-SAME_PLACE(ipt_config, tsc_ctc_n, pt_config, cpuid_0x15_ebx);
-SAME_PLACE(ipt_config, mtc_period, pt_config, mtc_freq);
-SAME_PLACE(ipt_config, nominal_ratio, pt_config, nom_freq);
-SAME_PLACE(ipt_config, flags, pt_config, flags);
-SAME_PLACE(ipt_config, filters, pt_config, addr_filter);
-SAME_PLACE(ipt_cpu, vendor, pt_cpu, vendor);
-SAME_PLACE(ipt_cpu, family, pt_cpu, family);
-SAME_PLACE(ipt_cpu, model, pt_cpu, model);
-SAME_PLACE(ipt_cpu, stepping, pt_cpu, stepping);
-SAME_PLACE(ipt_insn, ip, pt_insn, ip);
-SAME_PLACE(ipt_insn, section, pt_insn, isid);
-SAME_PLACE(ipt_insn, mode, pt_insn, mode);
-SAME_PLACE(ipt_insn, iclass, pt_insn, iclass);
-SAME_PLACE(ipt_insn, raw, pt_insn, raw);
-SAME_PLACE(ipt_insn, size, pt_insn, size);
-SAME_PLACE(ipt_event, type, pt_event, type);
-SAME_PLACE(ipt_event, tsc, pt_event, tsc);
-SAME_PLACE(ipt_event, lost_mtc, pt_event, lost_mtc);
-SAME_PLACE(ipt_event, lost_cyc, pt_event, lost_cyc);
-SAME_PLACE(ipt_event, as, pt_event, variant);
-SAME_PLACE(ipt_event, as.at.ip, pt_event, variant.enabled.ip);
-SAME_PLACE(ipt_event, as.at.ip, pt_event, variant.disabled.ip);
-SAME_PLACE(ipt_event, as.at.ip, pt_event, variant.async_disabled.at);
-SAME_PLACE(ipt_event, as.at.to, pt_event, variant.async_disabled.ip);
-SAME_PLACE(ipt_event, as.at.ip, pt_event, variant.async_branch.from);
-SAME_PLACE(ipt_event, as.at.to, pt_event, variant.async_branch.to);
-SAME_PLACE(ipt_event, as.at.ip, pt_event, variant.overflow.ip);
-SAME_PLACE(ipt_event, as.tsx.ip, pt_event, variant.tsx.ip);
-_Static_assert((int)IPT_ENABLED == ptev_enabled && (int)IPT_DISABLED == ptev_disabled &&
-		       (int)IPT_ASYNC_DISABLED == ptev_async_disabled && (int)IPT_ASYNC_BRANCH == ptev_async_branch &&
-		       (int)IPT_OVERFLOW == ptev_overflow && (int)IPT_TSX == ptev_tsx && (int)IPT_STOP == ptev_stop,
-	       "types of events");
-_Static_assert((int)IPT_CLASS_ERROR == ptic_error && (int)IPT_CLASS_CALL == ptic_call && (int)IPT_CLASS_RETURN == ptic_return &&
-		       (int)IPT_CLASS_JUMP == ptic_jump && (int)IPT_CLASS_CONDITIONAL == ptic_cond_jump &&
-		       (int)IPT_CLASS_FAR_CALL == ptic_far_call && (int)IPT_CLASS_FAR_RETURN == ptic_far_return &&
-		       (int)IPT_CLASS_FAR_JUMP == ptic_far_jump && (int)IPT_CLASS_PTWRITE == ptic_ptwrite,
-	       "classes");
-_Static_assert((int)IPT_ERROR_NOSYNC == pte_nosync && (int)IPT_ERROR_OPCODE == pte_bad_opc && (int)IPT_ERROR_PACKET == pte_bad_packet &&
-		       (int)IPT_ERROR_CONTEXT == pte_bad_context && (int)IPT_ERROR_END == pte_eos &&
-		       (int)IPT_ERROR_QUERY == pte_bad_query && (int)IPT_ERROR_MEMORY == pte_nomem &&
-		       (int)IPT_ERROR_NO_IP == pte_noip && (int)IPT_ERROR_SUPPRESSED == pte_ip_suppressed &&
-		       (int)IPT_ERROR_NO_CODE == pte_nomap && (int)IPT_ERROR_INSTRUCTION == pte_bad_insn &&
-		       (int)IPT_ERROR_NO_TIME == pte_no_time && (int)IPT_ERROR_STACK_EMPTY == pte_retstack_empty &&
-		       (int)IPT_ERROR_COMPRESSED_RETURN == pte_bad_retcomp,
-	       "errors");
-_Static_assert(IPT_EVENT_PENDING == pts_event_pending && IPT_END_OF_TRACE == pts_eos && IPT_INTEL == pcv_intel, "numbers");
-
-/* Bit-fields have no offset. */
-static void test_bits_of_the_library(void **state)
-{
-	union {
-		struct ipt_event ours;
-		struct pt_event theirs;
-	} event;
-	union {
-		struct ipt_insn ours;
-		struct pt_insn theirs;
-	} insn;
-
-	(void)state;
-	memset(&event, 0, sizeof(event));
-	event.theirs.has_tsc = 1;
-	event.theirs.variant.tsx.aborted = 1;
-	assert_true(event.ours.has_tsc && !event.ours.ip_suppressed && !event.ours.status_update);
-	assert_true(event.ours.as.tsx.aborted && !event.ours.as.tsx.speculative);
-	event.theirs.ip_suppressed = event.theirs.variant.tsx.speculative = 1;
-	event.theirs.has_tsc = event.theirs.variant.tsx.aborted = 0;
-	assert_true(!event.ours.has_tsc && event.ours.ip_suppressed && !event.ours.as.tsx.aborted);
-	assert_true(event.ours.as.tsx.speculative);
-	event.theirs.status_update = 1;
-	assert_true(event.ours.status_update);
-	memset(&insn, 0, sizeof(insn));
-	insn.theirs.truncated = 1;
-	assert_true(insn.ours.truncated && !insn.ours.speculative);
-}
-#else
-static void test_bits_of_the_library(void **state)
-{
-	(void)state;
-	SKIP("libipt's header is not there (Debian: libipt-dev): its types are not compared with ours");
-}
-#endif
-
 static struct stepped steps;
 static bool can_step;
 
@@ -160,7 +57,7 @@ static size_t next_taken(size_t at)
 }
 
 struct seen {
-	size_t branches, begins, ends, gaps, types[PERFEV_FLOW_COUNT_];
+	size_t branches, begins, ends, gaps, types[PERFEV_FLOW_COUNT_], others[PERFEV_FLOW_COUNT_ - PERFEV_FLOW_PSB];
 	uint64_t instructions, last_time;
 };
 
@@ -188,6 +85,10 @@ static struct seen expect_steps(struct perfev_flow *flow, size_t at, size_t end)
 	perfev_flow_task(flow, steps.pid, steps.pid, 3);
 	while (perfev_flow_next(flow, &branch, &err) > 0) {
 		assert_int_equal(branch.tid, steps.pid);
+		if (branch.type >= PERFEV_FLOW_PSB) {
+			seen.others[branch.type - PERFEV_FLOW_PSB]++;
+			continue;
+		}
 		assert_true(branch.time >= seen.last_time);
 		seen.last_time = branch.time;
 		seen.instructions += branch.instructions;
@@ -415,7 +316,7 @@ static size_t count_at_end(struct perfev_flow *flow, size_t *gaps, const char *w
 			if (!strstr(last[count].why, why))
 				fail_msg("at 0x%llx: %s", (unsigned long long)last[count].offset, last[count].why);
 		}
-		count += last[count].type != PERFEV_FLOW_NONE;
+		count += last[count].type != PERFEV_FLOW_NONE && last[count].type < PERFEV_FLOW_PSB;
 	}
 	while (count-- > 0) {
 		while (step-- > 0 && !is_taken(&steps, step))
@@ -531,7 +432,8 @@ static void test_other_code(void **state)
 			assert_non_null(strstr(branch.why, ways[i].why));
 			gaps++;
 		}
-		assert_int_equal(gaps, stream.psbs);
+		print_message("%llu gaps\n", (unsigned long long)gaps);
+		assert_true(gaps >= stream.psbs && gaps < 5000);
 		perfev_flow_free(flow);
 	}
 	stream_free(&stream);
@@ -577,7 +479,7 @@ static void test_changed_traces(void **state)
 	stream_free(&stream);
 }
 
-/* A file for tests of the command: unit-flow --write FILE TRUTH, or --write-cpus, --write-samples. */
+/* A file for tests of the command: unit-flow --write FILE TRUTH, or --write-cpus, -samples, -times, -events, -long. */
 static int write_recording(char **names, const char *how)
 {
 	struct pt_stream stream = {.compress = true, .psb_every = 1000, .stop_every = 3001};
@@ -586,7 +488,13 @@ static int write_recording(char **names, const char *how)
 
 	if (!can_step || !truth)
 		return 77;
+	if (!strcmp(how, "--write-times"))
+		stream = (struct pt_stream){.times = true, .cycles = true, .psb_every = 700, .stop_every = 501};
+	else if (!strcmp(how, "--write-events"))
+		stream = (struct pt_stream){.times = true, .psb_every = 990, .stop_every = 2001, .events_every = 37};
 	stream_all(&stream, &steps);
+	for (i = 0; i < 200 && !strcmp(how, "--write-long"); i++)
+		stream_again(&stream, &steps);
 	if (!strcmp(how, "--write-cpus"))
 		pt_write_cpus(names[0], &steps);
 	else if (!strcmp(how, "--write-samples"))
@@ -604,7 +512,6 @@ static int write_recording(char **names, const char *how)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bits_of_the_library),
 		cmocka_unit_test(test_steps),
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_recording),

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's image: where it is found, and names, lines and inlined functions out of it, for a kernel that was at another
  * address. The image is a program that is linked as if it were one. */
-#include "feeding.h"
-#include "shell.h"
+#include "foreign.h"
 
 
 #define MOVED UINT64_C(0x7200000) /* by that much, against where it was linked for */
 
-static char root[64], old[4096];
 static uint8_t id[20];
 static char hex[41];
 static uint64_t text, function; /* as linked */
@@ -56,25 +54,6 @@ static void make_image(void)
 	assert_int_equal(perfev_build_id_read(id, "image", NULL), 20);
 	for (i = 0; i < 20; i++)
 		snprintf(hex + 2 * i, 3, "%02x", id[i]);
-}
-
-static int set_up(void **state)
-{
-	(void)state;
-	strcpy(root, "/tmp/perfev-test-XXXXXX");
-	return mkdtemp(root) && getcwd(old, sizeof(old)) && chdir(root) == 0 ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char line[128];
-
-	(void)state;
-	perfev_symbols_free(symbols);
-	symbols = NULL;
-	bytes.size = 0;
-	snprintf(line, sizeof(line), "rm -rf '%s'", root);
-	return chdir(old) || system(line) ? -1 : 0;
 }
 
 /* A recording of that kernel, on another machine. */

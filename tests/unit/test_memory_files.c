@@ -33,7 +33,7 @@ static int read_recording(void)
 static int read_partly(void)
 {
 	struct perfev_bytes view = {recording.bytes.data, recording.data_end - 10};
-	struct perfev_reader_opts opts = {sizeof(opts), 1, 0};
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = 1};
 	struct perfev_reader *reader = NULL;
 	struct perfev_record record;
 	int r = perfev_reader_open_memory(&reader, view, "it", &opts, &err);

@@ -167,7 +167,7 @@ static const char *write_file(const struct recording *r)
 static void test_files(void **state)
 {
 	struct recording *r = *state;
-	struct perfev_reader_opts opts = {sizeof(opts), 0, 0};
+	struct perfev_reader_opts opts = {.size = sizeof(opts)};
 	struct perfev_reader *reader;
 	const char *path;
 	int form;
@@ -189,7 +189,7 @@ static void test_files(void **state)
 static void test_copy_outlives_its_file(void **state)
 {
 	struct recording *r = *state;
-	struct perfev_reader_opts opts = {sizeof(opts), 0, 1};
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .copy = 1};
 	struct perfev_reader *reader;
 	const char *path;
 
@@ -380,7 +380,7 @@ static void test_no_recording(void **state)
 		"that a header could stand here, which it does not.";
 	struct perfev_bytes bytes = {text, 0};
 	struct perfev_reader *reader = NULL;
-	struct perfev_reader_opts bad = {1, 0, 0};
+	struct perfev_reader_opts bad = {.size = 1};
 
 	(void)state;
 	for (; bytes.size < sizeof(text); bytes.size++) {
@@ -400,7 +400,7 @@ static void test_no_recording(void **state)
 /* A read that fails is an error, not an end: the recording would seem complete. */
 static void test_reads_that_fail(void **state)
 {
-	struct perfev_reader_opts opts = {sizeof(opts), 0, 1};
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .copy = 1};
 	struct perfev_reader *reader = NULL;
 
 	(void)state;

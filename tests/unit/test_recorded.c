@@ -481,6 +481,59 @@ static void test_event_ids(void **state)
 	}
 }
 
+/* ---- formats of tracepoints ------------------------------------------------------------------------------------------ */
+
+static const unsigned char formats[] = {23, 8, 68, 't', 'r', 'a', 'c', 'i', 'n', 'g', '0', '.', '5', 0, 0, 8, 0, 16, 0, 0}, zeros[64];
+
+/* In a record of perf's type, or as perf has them, behind it; then another record. */
+static void put_formats(bool inside)
+{
+	put_u32(&section, PERFEV_RECORD_HEADER_TRACING_DATA);
+	put_u16(&section, 0);
+	put_u16(&section, inside ? 12 + 64 : 12);
+	put_u32(&section, sizeof(formats));
+	put_bytes(&section, formats, sizeof(formats));
+	put_bytes(&section, zeros, (inside ? 64 : 24) - sizeof(formats));
+	put_u32(&section, PERF_RECORD_EXIT);
+	put_u16(&section, 0);
+	put_u16(&section, 8 + 24);
+	put_bytes(&section, zeros, 24);
+}
+
+static void expect_formats(bool inside, bool known)
+{
+	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = 1, .tracing_inside = known};
+	struct perfev_bytes all = whole(), found;
+	struct perfev_reader *reader;
+	struct perfev_record record;
+
+	assert_works(perfev_reader_open_memory(&reader, all, "memory", &opts, &err));
+	assert_int_equal(perfev_reader_next(reader, &record, &err), 1);
+	assert_int_equal(record.type, PERFEV_RECORD_HEADER_TRACING_DATA);
+	assert_int_equal(record.tail.size, inside && known ? 0 : 24);
+	assert_int_equal(perfev_reader_feature(reader, PERFEV_FEATURE_TRACING_DATA, &found), known || !inside);
+	if (known || !inside) {
+		assert_memory_equal(found.data, formats, sizeof(formats));
+		assert_int_equal(perfev_reader_next(reader, &record, &err), 1);
+		assert_int_equal(record.type, PERF_RECORD_EXIT);
+		assert_int_equal(perfev_reader_next(reader, &record, &err), 0);
+	}
+	perfev_reader_close(reader);
+}
+
+static void test_tracing_inside(void **state)
+{
+	unsigned each;
+
+	(void)state;
+	for (each = 0; each < 8; each++) {
+		begin_file(each & 1);
+		put_formats(each & 2);
+		end_file();
+		expect_formats(each & 2, each & 4);
+	}
+}
+
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_files, begin, finish),
 	cmocka_unit_test_setup_teardown(test_each_byte_changed, begin, finish),
@@ -490,6 +543,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_others_first, begin, finish),
 	cmocka_unit_test_setup_teardown(test_pieces, begin, finish),
 	cmocka_unit_test_setup_teardown(test_event_ids, begin, finish),
+	cmocka_unit_test_setup_teardown(test_tracing_inside, begin, finish),
 };
 
 int main(void)

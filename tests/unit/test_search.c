@@ -1,165 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that are looked for, made by the compiler and the tools of this machine, each below a folder that stands for the
- * root: debug files by build-id, link and cache, symbols packed in a file, debug information that is split and shared.
- * What does not belong together is refused, and said. Skipped where a tool is not there. */
-#include "left.h"
-#include "shell.h"
-#include "test.h"
+ * root: debug files by build-id, link and cache, debug information that is split and shared. What does not belong together is
+ * refused, and said. Skipped where a tool is not there. */
+#include "searching.h"
 
-#include "base/library.h"
-#include "symbols/dwarf_line.h"
 #include "symbols/link.h"
-#include "symbols/mini.h"
-#include "symbols/module.h"
-
-#include <unistd.h>
-
-static char root[64], old[4096];
-static struct module_places places;
-static struct module *module;
-
-static const char source[] =
-	"volatile int n;\n"
-	"static inline __attribute__((always_inline)) int inner(int x) { int i, s = 0; for (i = 0; i < n; i++) s += x * n; return s; }\n"
-	"static __attribute__((noinline)) int hidden(int x) { return inner(x) + 1; }\n"
-	"int exported(int x) { return hidden(x) - n; }\n"
-	"int main(int c, char **v) { (void)v; return exported(c); }\n";
-
-/* ---- making files --------------------------------------------------------------------------------------------- */
-
-/* bin/p, with options; full.p is the same file as the compiler made it. */
-static void compile(const char *options)
-{
-	FILE *file = fopen("p.c", "w");
-
-	assert_non_null(file);
-	fputs(source, file);
-	fclose(file);
-	make(shell("mkdir -p bin usr/lib/debug && cd bin && gcc -O1 -rdynamic -Wl,--build-id %s ../p.c -o p && cp p ../full.p && "
-		   "objcopy --only-keep-debug p ../p.debug",
-		   options));
-}
-
-static void id_of(const char *path, char *to)
-{
-	struct elf elf;
-	uint8_t id[20];
-	int i, n;
-
-	assert_int_equal(elf_open(&elf, path), 0);
-	n = elf_build_id(&elf, id);
-	elf_close(&elf);
-	assert_int_equal(n, 20);
-	for (i = 0; i < n; i++)
-		sprintf(to + 2 * i, "%02x", id[i]);
-}
-
-static void unload(void)
-{
-	module_free(module);
-	module = NULL;
-}
-
-static struct module *load_as(const char *name, const char *id_from)
-{
-	struct elf elf;
-
-	unload();
-	module = calloc(1, sizeof(*module));
-	assert_non_null(module);
-	module->name = strdup(name);
-	assert_non_null(module->name);
-	module->pid = 7;
-	if (id_from) {
-		assert_int_equal(elf_open(&elf, id_from), 0);
-		module->build_id_size = (uint8_t)elf_build_id(&elf, module->build_id);
-		module->recorded_id = true;
-		elf_close(&elf);
-	}
-	assert_int_equal(module_load(module, &places, true), 0);
-	return module;
-}
-
-static struct module *load(void)
-{
-	return load_as("/bin/p", NULL);
-}
-
-/* ---- questions ------------------------------------------------------------------------------------------------ */
-
-/* Where a function of the unstripped file is. */
-static uint64_t address_of(const char *name, uint64_t *end)
-{
-	struct elf_section table, strings;
-	struct elf_symbol symbol;
-	struct elf elf;
-	uint64_t i, at = 0;
-
-	assert_int_equal(elf_open(&elf, "full.p"), 0);
-	assert_true(elf_section_of_type(&elf, ELF_SYMTAB, &table) && elf_section(&elf, table.link, &strings));
-	for (i = 0; i < elf_symbol_count(&elf, &table); i++)
-		if (elf_symbol(&elf, &table, i, &symbol) && !strcmp(elf_string(&elf, &strings, symbol.name), name)) {
-			at = symbol.value;
-			*end = at + symbol.size;
-		}
-	elf_close(&elf);
-	assert_int_not_equal(at, 0);
-	return at;
-}
-
-static const char *name_of(const char *function)
-{
-	uint64_t end;
-	long index = table_find(&module->table, address_of(function, &end));
-
-	return index < 0 ? "" : module->table.items[index].name;
-}
-
-static void expect_why(const char *part)
-{
-	if (!strstr(module->why, part))
-		fail_msg("'%s' does not say '%s'", module->why, part);
-}
-
-/* What is inlined somewhere in hidden(); "": nothing is known, or nothing has a name. */
-static const char *inlined(void)
-{
-	uint64_t end, at = address_of("hidden", &end), there = at;
-	struct dwarf *dwarf = module_dwarf(module, &places, &there);
-
-	for (; dwarf && at < end; at++) {
-		struct dwarf_unit *unit = dwarf_unit_at(dwarf, at);
-		const struct dwarf_function *function = unit ? dwarf_function_at(unit, at) : NULL;
-
-		if (function && function->parent) {
-			const char *name = dwarf_name(dwarf, unit, function);
-
-			return name ? name : "nameless";
-		}
-	}
-	return "";
-}
-
-static uint32_t line_of(const char *function)
-{
-	uint64_t end, at = address_of(function, &end);
-	struct dwarf *dwarf = module_dwarf(module, &places, &at);
-	struct dwarf_unit *unit = dwarf ? dwarf_unit_at(dwarf, at) : NULL;
-	const struct dwarf_row *row = unit ? dwarf_row_at(dwarf, unit, at) : NULL;
-
-	return row ? row->line : 0;
-}
-
-static void expect_all(const char *file)
-{
-	assert_string_equal(name_of("hidden"), "hidden");
-	assert_string_equal(name_of("exported"), "exported");
-	assert_string_equal(inlined(), "inner");
-	assert_in_range(line_of("hidden"), 2, 3); /* its own, or of what is inlined at its start */
-	assert_non_null(module->debug_file);
-	if (!strstr(module->debug_file, file))
-		fail_msg("%s is not %s", module->debug_file, file);
-}
 
 /* ---- debug files ---------------------------------------------------------------------------------------------- */
 
@@ -334,56 +179,6 @@ static void test_container(void **state)
 	expect_why("No such file");
 }
 
-/* ---- packed symbols ------------------------------------------------------------------------------------------- */
-
-/* S36: joined with the exported ones, not in their place. */
-static void test_mini(void **state)
-{
-	(void)state;
-	compile("-g");
-	make(shell("objcopy -S --remove-section .gnu_debuglink --remove-section .comment --keep-symbol=hidden p.debug mini && xz -k mini && "
-		   "objcopy --strip-all --add-section .gnu_debugdata=mini.xz bin/p"));
-	load();
-	assert_string_equal(name_of("hidden"), "hidden");
-	assert_string_equal(name_of("exported"), "exported");
-	assert_true(module->has_mini);
-	expect_why("packed in it");
-	make(shell("cp full.p bin/p && head -c 200 mini.xz >cut; tail -c 100 mini.xz >>cut; objcopy --strip-all --add-section "
-		   ".gnu_debugdata=cut bin/p"));
-	load();
-	assert_string_equal(name_of("hidden"), "");
-	assert_string_equal(name_of("exported"), "exported");
-	expect_why("cannot be unpacked");
-	make(shell("cp full.p bin/p && head -c 100000000 /dev/zero | xz -1 >big && objcopy --strip-all --add-section .gnu_debugdata=big "
-		   "bin/p"));
-	load();
-	assert_string_equal(name_of("exported"), "exported");
-	expect_why("cannot be unpacked");
-}
-
-static void test_sizes_of_xz(void **state)
-{
-	static const unsigned char whole[] = {
-		0xfd, '7', 'z', 'X', 'Z', 0, 0, 4, 0xe6, 0xd6, 0xb4, 0x46, /* header */
-		0, 1, 20, 5, 1, 2, 3, 4, /* index: a block, which is 20 bytes, and becomes 5; checksum */
-		1, 2, 3, 4, 1, 0, 0, 0, 0, 4, 'Y', 'Z', /* footer: the index is 8 bytes */
-		0, 0, 0, 0};
-	unsigned char bytes[sizeof(whole)];
-	size_t i, bit;
-
-	(void)state;
-	assert_int_equal(mini_size(whole, sizeof(whole)), 5);
-	assert_int_equal(mini_size(whole, sizeof(whole) - 4), 5);
-	for (i = 0; i < sizeof(whole) - 4; i++)
-		assert_int_equal(mini_size(whole, i), 0);
-	for (i = 0; i < sizeof(whole); i++)
-		for (bit = 0; bit < 8; bit++) {
-			memcpy(bytes, whole, sizeof(bytes));
-			bytes[i] = (unsigned char)(bytes[i] ^ 1u << bit);
-			assert_in_range(mini_size(bytes, sizeof(bytes)), 0, MINI_MAX);
-		}
-}
-
 static void test_checksum(void **state)
 {
 	unsigned char bytes[64];
@@ -404,70 +199,6 @@ static void test_checksum(void **state)
 		}
 		assert_int_equal(link_crc(bytes, size), ~crc);
 	}
-}
-
-/* ---- packed sections ------------------------------------------------------------------------------------------- */
-
-static bool is_packed(enum dwarf_section section)
-{
-	return module->dwarf->sections[section]->kind;
-}
-
-/* Changes a byte in the middle of a section of bin/p. */
-static void damage(const char *name)
-{
-	struct elf_section section;
-	struct elf elf;
-	FILE *file;
-	int byte;
-
-	assert_int_equal(elf_open(&elf, "bin/p"), 0);
-	assert_true(elf_section_named(&elf, name, &section));
-	elf_close(&elf);
-	file = fopen("bin/p", "rb+");
-	assert_non_null(file);
-	fseek(file, (long)(section.offset + section.size - 8), SEEK_SET); /* of zlib: within the data, or its checksum */
-	byte = fgetc(file);
-	fseek(file, -1, SEEK_CUR);
-	fputc(byte ^ 0x55, file);
-	fclose(file);
-}
-
-/* Each section is expanded when it is asked for: lines and texts are packed until then, and harm nothing when damaged. */
-static void test_packed(void **state)
-{
-	uint64_t address = 0;
-	static const char *const kinds[] = {"zlib", "zlib-gnu", "zstd"};
-	size_t i, done = 0;
-
-	(void)state;
-	library_open("libdeflate.so.0"); /* they stay, and are not what is counted */
-	library_open("libz.so.1");
-	library_open("libzstd.so.1");
-	left_begin();
-	for (i = 0; i < 3; i++) {
-		compile("-g");
-		if (!shell("for i in 0 1 2 3 4 5 6 7; do sed \"s/\\b\\(n\\|inner\\|hidden\\|exported\\|main\\)\\b/\\1_of_a_rather_long_name_$i/g\" "
-			   "p.c; done >more.c && cd bin && gcc -O1 -g -gdwarf-5 -rdynamic ../p.c ../more.c -o p && cp p ../full.p && "
-			   "objcopy --compress-debug-sections=%s p", kinds[i]))
-			continue;
-		load();
-		assert_non_null(module_dwarf(module, &places, &address));
-		assert_true(is_packed(DWARF_LINE) && is_packed(DWARF_STR));
-		assert_string_equal(inlined(), "inner");
-		assert_true(is_packed(DWARF_LINE) && !is_packed(DWARF_STR));
-		assert_in_range(line_of("hidden"), 2, 3);
-		assert_false(is_packed(DWARF_LINE));
-		damage(i == 1 ? ".zdebug_line" : ".debug_line");
-		load();
-		assert_int_equal(line_of("hidden"), 0);
-		assert_string_equal(inlined(), "inner");
-		damage(i == 1 ? ".zdebug_str" : ".debug_str");
-		load();
-		assert_string_equal(inlined(), "nameless");
-		done++;
-	}
-	make(done > 0);
 }
 
 /* ---- shared and split debug information ------------------------------------------------------------------------- */
@@ -623,26 +354,6 @@ static void test_hostile_package(void **state)
 	free(data);
 }
 
-static int setup(void **state)
-{
-	(void)state;
-	left_begin();
-	strcpy(root, "/tmp/perfev-test-XXXXXX");
-	memset(&places, 0, sizeof(places));
-	places.symfs = root;
-	return getcwd(old, sizeof(old)) && mkdtemp(root) && chdir(root) == 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	unload();
-	assert_int_equal(chdir(old), 0);
-	assert_true(shell("rm -r '%s'", root));
-	left_check();
-	return 0;
-}
-
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_by_build_id, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_by_link, setup, teardown),
@@ -651,10 +362,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_cache, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_deleted, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_container, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_mini, setup, teardown),
-	cmocka_unit_test(test_sizes_of_xz),
 	cmocka_unit_test(test_checksum),
-	cmocka_unit_test_setup_teardown(test_packed, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_shared, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_shared_beside_the_debug_file, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_split_4, setup, teardown),

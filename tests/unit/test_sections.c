@@ -63,6 +63,15 @@ static const struct {
 	 "1 min_vaddr=0 1 offset_of_address=18446744073709551615 1 symbols=0"},
 	{PERFEV_FEATURE_SIMPLEPERF_FILE, "4:44 t4:/a/b 1:0 4:2 8:4096 4:1 8:5 4:6 t2:fn 1:0 8:7",
 	 "1 path=/a/b 1 type=2 1 min_vaddr=4096 1 offset_of_address=7 1 symbols=1 2 address=5 2 size=6 2 name=fn"},
+	/* messages: a field is its number * 8, + 2 when it has a length */
+	{PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND, "1:10 1:6 1:10 1:2 t2:/a 1:16 1:9 1:10 1:2 1:16 1:7 1:24 1:1 1:10 1:0",
+	 "1 path=/a 1 size=9 1 path= 1 size=7 1 path= 1 size=0"},
+	{PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND, "", ""},
+	{PERFEV_FEATURE_SIMPLEPERF_ETM_BRANCH_LIST,
+	 "1:10 1:2 t2:ok 1:18 1:35 1:26 1:19 1:8 1:64 1:18 1:7 1:10 1:1 1:5 1:16 1:3 1:24 1:9 1:18 1:6 1:10 1:2 2:0 1:16 1:9 "
+	 "1:10 1:2 t2:/b 1:18 1:2 t2:a1 1:32 1:1 1:42 1:2 1:8 1:5 1:24 1:70",
+	 "0 magic=ok 0 kernel_start_address=70 1 path=/b 1 build_id=a1 1 binary_type=1 1 kernel_start_address=5 2 address=64 "
+	 "3 branch=[1] 3 branch_size=3 3 count=9 3 branch=[2] 3 branch_size=9 3 count=0"},
 	{PERFEV_FEATURE_BRANCH_STACK, "", ""},
 	{200, "t5:bytes", "0 bytes=[5]"},
 };

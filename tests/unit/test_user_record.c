@@ -72,16 +72,21 @@ static const struct {
 	 "85 misc=0x3 timestamp=9 cpu=1 version=15 yld_count=1 array_exp=2 sched_count=3 sched_goidle=4 ttwu_count=5 "
 	 "ttwu_local=6 rq_cpu_time=7 run_delay=8 pcount=9"},
 	{32769, "4:4 t4:text", "SIMPLEPERF_KERNEL_SYMBOL misc=0x0 bytes=hex:74657874"},
-	{32770, "8:2 8:1 8:4096 t16:/lib/libc.so", "SIMPLEPERF_DSO misc=0x0 dso_type=2 dso_id=1 min_vaddr=4096 name=\"/lib/libc.so\""},
+	{32770, "8:2 8:1 8:4096 t16:/lib/libc.so", "SIMPLEPERF_DSO misc=0x0 dso_type=2 dso_id=1 min_vaddr=0x1000 name=\"/lib/libc.so\""},
 	{32771, "8:4198710 8:16 8:1 t8:main", "SIMPLEPERF_SYMBOL misc=0x0 addr=0x401136 len=0x10 dso_id=1 name=\"main\""},
 	{32772, "t8:a_piece", "SIMPLEPERF_SPLIT misc=0x0 bytes=hex:615f706965636500"},
 	{32773, "", "SIMPLEPERF_SPLIT_END misc=0x0"},
 	{32774, "8:1 8:0 8:77", "SIMPLEPERF_EVENT_ID misc=0x0 pairs=[0,77]"},
 	{32775, "4:10 4:11 8:1 8:99 8:1 8:4198710 8:4096",
 	 "SIMPLEPERF_CALLCHAIN misc=0x0 pid=10 tid=11 chain_type=1 time=99 ips=[0x401136] sps=[0x1000]"},
-	{32776, "8:1 8:2 8:3 8:4 8:5 t8:rest",
-	 "SIMPLEPERF_UNWINDING_RESULT misc=0x0 time=1 used_time=2 error_code=3 error_addr=4 stack_end=5 "
-	 "bytes=hex:7265737400000000"},
+	{32776, "8:1 8:2 8:3 8:4 8:5 8:6",
+	 "SIMPLEPERF_UNWINDING_RESULT misc=0x0 time=1 used_time=2 error_code=3 error_addr=0x4 stack_start=0x5 stack_end=0x6"},
+	{32776, "8:1 8:2 8:3 8:4 8:5 8:6 8:2 8:5 8:7 8:9 8:8 t8:stack 8:4",
+	 "SIMPLEPERF_UNWINDING_RESULT misc=0x0 time=1 used_time=2 error_code=3 error_addr=0x4 stack_start=0x5 stack_end=0x6 "
+	 "regs_user={abi=2,reg_mask=0x5,values=[0x7,0x9]} stack_user={size=8,data=hex:737461636b000000,dyn_size=4} ips=[] sps=[]"},
+	{32776, "8:1 8:2 8:3 8:4 8:5 8:6 8:0 8:0 8:0 8:2 8:16 8:17 8:32 8:33",
+	 "SIMPLEPERF_UNWINDING_RESULT misc=0x0 time=1 used_time=2 error_code=3 error_addr=0x4 stack_start=0x5 stack_end=0x6 "
+	 "regs_user={abi=0,reg_mask=0x0,values=[]} stack_user={size=0,data=hex:,dyn_size=0} ips=[0x10,0x11] sps=[0x20,0x21]"},
 	{32777, "4:4 t4:data", "SIMPLEPERF_TRACING_DATA misc=0x0 bytes=hex:64617461"},
 	{32778, "8:5 t8:why", "SIMPLEPERF_DEBUG misc=0x0 time=5 text=\"why\""},
 };

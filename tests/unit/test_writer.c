@@ -1,67 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing recordings, and reading them again: as files and streams, with 1 to 5 events, ids, names,
- * sections and build-ids; on disks that fill up; and calls in the wrong order. */
-#include "left.h"
-#include "recording.h"
-#include "test.h"
-
-#include <perfev/writer.h>
+ * sections and build-ids; and calls in the wrong order. */
+#include "writing.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static struct perfev_error err;
-static char path[64];
-
-static int setup(void **state)
-{
-	int fd;
-
-	*state = malloc(sizeof(struct recording));
-	left_begin();
-	snprintf(path, sizeof(path), "/tmp/perfev-test-XXXXXX");
-	fd = mkstemp(path);
-	close(fd);
-	return *state && fd >= 0 ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-	unlink(path);
-	left_check();
-	free(*state);
-	return 0;
-}
-
-static void add_events(struct perfev_writer *writer, const struct recording *r)
-{
-	size_t i;
-
-	for (i = 0; i < r->event_count; i++)
-		assert_works(perfev_writer_add_event(writer, r->events[i].name, &r->events[i].attr,
-						     r->events[i].ids, r->events[i].id_count, &err));
-}
-
-/* The records of @r, of whose bytes they are views. */
-static void append_records(struct perfev_writer *writer, const struct recording *r, size_t from)
-{
-	struct perfev_record record;
-	size_t i;
-
-	for (i = from; i < r->record_count; i++) {
-		size_t end = i + 1 < r->record_count ? r->record_at[i + 1] : r->data_end;
-		struct perfev_bytes bytes = {r->bytes.data + r->record_at[i], end - r->record_at[i]};
-
-		assert_works(perfev_record_from_bytes(&record, bytes, 0, &err));
-		record.tail.data = (const unsigned char *)record.data + record.size;
-		record.tail.size = bytes.size - record.size;
-		assert_works(perfev_writer_append(writer, &record, &err));
-	}
-}
 
 static void write_recording(const struct recording *r, const char *to)
 {
@@ -416,81 +361,6 @@ static void test_many_ids_in_a_stream(void **state)
 	free(many);
 }
 
-/* ---- disks ----------------------------------------------------------------------------------------------- */
-
-static void test_full_device(void **state)
-{
-	struct recording *r = *state;
-	struct perfev_writer *writer;
-
-	recording_init(r, 1);
-	recording_make(r, host_is_big());
-	assert_works(perfev_writer_open(&writer, "/dev/full", NULL, &err));
-	add_events(writer, r);
-	assert_fails(perfev_writer_start(writer, &err), ENOSPC);
-	assert_int_equal(err.why, PERFEV_WHY_DISK);
-	assert_says("/dev/full: the disk is full after 0 bytes");
-	perfev_writer_close(writer);
-	assert_fails(perfev_writer_open(&writer, "/nowhere/x", NULL, &err), ENOENT);
-	assert_says("/nowhere/x");
-}
-
-/* The disk is full after @limit bytes: what was flushed before is a whole recording. */
-static void check_limit(const struct recording *r, rlim_t limit)
-{
-	struct rlimit old, now;
-	struct perfev_reader *reader;
-	struct perfev_record record;
-	struct perfev_writer *writer;
-	size_t flushed = 0, n = 0, i;
-	uint64_t written;
-
-	getrlimit(RLIMIT_FSIZE, &old);
-	now = old;
-	now.rlim_cur = limit;
-	assert_works(perfev_writer_open(&writer, path, NULL, &err));
-	add_events(writer, r);
-	assert_works(perfev_writer_start(writer, &err));
-	setrlimit(RLIMIT_FSIZE, &now);
-	for (i = 0; i < 20; i++) {
-		append_records(writer, r, 0);
-		if (perfev_writer_flush(writer, &err) < 0)
-			break;
-		flushed += r->record_count;
-	}
-	assert_in_range(i, 0, 19);
-	assert_int_equal(err.code, -EFBIG);
-	assert_int_equal(err.why, PERFEV_WHY_DISK);
-	written = perfev_writer_bytes(writer);
-	assert_true(written <= limit);
-	perfev_writer_finish(writer, &err); /* its sections may fit, or not */
-	setrlimit(RLIMIT_FSIZE, &old);
-	perfev_writer_close(writer);
-	assert_works(perfev_reader_open(&reader, path, NULL, &err));
-	while (perfev_reader_next(reader, &record, &err) > 0)
-		n += record.type != PERFEV_RECORD_FINISHED_ROUND || flushed;
-	assert_null(perfev_reader_damage(reader));
-	assert_int_equal(n, flushed);
-	assert_int_equal(perfev_reader_event_count(reader), r->event_count);
-	perfev_reader_close(reader);
-}
-
-static void test_full_disk(void **state)
-{
-	struct recording *r = *state;
-	struct sigaction ignore, old;
-	rlim_t limit;
-
-	memset(&ignore, 0, sizeof(ignore));
-	ignore.sa_handler = SIG_IGN;
-	sigaction(SIGXFSZ, &ignore, &old);
-	recording_init(r, 2);
-	recording_make(r, host_is_big());
-	for (limit = 1400; limit < 6800; limit += 97)
-		check_limit(r, limit);
-	sigaction(SIGXFSZ, &old, NULL);
-}
-
 /* ---- calls in the wrong order ------------------------------------------------------------------------------- */
 
 static void test_wrong_order(void **state)
@@ -562,8 +432,6 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_build_ids, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_build_ids_of_a_stream, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_many_ids_in_a_stream, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_full_device, setup, teardown),
-	cmocka_unit_test_setup_teardown(test_full_disk, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_wrong_order, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_keep_old, setup, teardown),
 };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Walks over sections that are messages: feature_walk.c begins them, and hands on what comes. */
+#ifndef FILE_FEATURE_MESSAGE_H
+#define FILE_FEATURE_MESSAGE_H
+
+#include <perfev/feature.h>
+
+/* feature_message_begin() - Return: true when the section of the walk is one of those. */
+bool feature_message_begin(struct perfev_feature_walk *w);
+/* feature_message_next() - as perfev_feature_next() */
+int feature_message_next(struct perfev_feature_walk *w, struct perfev_feature_field *ret, struct perfev_error *err);
+
+#endif
