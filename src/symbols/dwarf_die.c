@@ -343,6 +343,8 @@ static int make_plain(struct dwarf_abbrevs *a, struct dwarf_abbrev *item, const 
 	uint8_t *steps;
 	int n;
 
+	if (item->count > SPECS_MAX - a->step_count)
+		return -ENOMEM;
 	while (room - a->step_count < item->count)
 		room *= 2;
 	if (room > a->step_room) {
@@ -352,7 +354,7 @@ static int make_plain(struct dwarf_abbrevs *a, struct dwarf_abbrev *item, const 
 		a->steps = steps;
 		a->step_room = room;
 	}
-	n = dwarf_steps(a->steps + a->step_count, a->specs + item->first, item->count, sizes);
+	n = item->count ? dwarf_steps(a->steps + a->step_count, a->specs + item->first, item->count, sizes) : 0;
 	if (n < 0)
 		return 0;
 	item->plain = true;

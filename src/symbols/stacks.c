@@ -23,6 +23,7 @@
 #define BATCHES_AHEAD 12 /* beside one that each thread works on, and one more: while a file is read there is other work */
 #define BATCHES_MORE  64 /* and while the kernel's symbols are read, which takes longer: 32,768 samples, 32 MiB of records */
 
+#define WORTH_WAKING  3	 /* batches: to wake a thread for one costs as much as half of it */
 #define NAMES_AHEAD   8	 /* samples whose names are fetched before they are needed: long enough, and not too long */
 
 struct perfev_stacks {
@@ -37,7 +38,9 @@ struct perfev_stacks {
 	struct batch **unused; /* the one used last is the last: it still is near to the processor */
 	size_t unused_count;
 	pthread_mutex_t lock;
-	pthread_cond_t changed;
+	pthread_cond_t work_there; /* for threads */
+	pthread_cond_t few_left;   /* for the caller: no more than @enough batches are not taken yet */
+	uint64_t enough;
 	uint64_t filled, located, taken; /* batches that each stage has begun to hand on, or taken for itself */
 	bool taking, ending;
 	int code; /* why no more are taken */
@@ -126,7 +129,8 @@ int perfev_stacks_new(struct perfev_stacks **ret, struct perfev_symbols *symbols
 	if (s->jobs > JOBS_MAX)
 		s->jobs = JOBS_MAX;
 	pthread_mutex_init(&s->lock, NULL);
-	pthread_cond_init(&s->changed, NULL);
+	pthread_cond_init(&s->work_there, NULL);
+	pthread_cond_init(&s->few_left, NULL);
 	r = make_all(s, err);
 	if (r < 0) {
 		perfev_stacks_free(s);
@@ -152,7 +156,7 @@ static void end_threads(struct perfev_stacks *s)
 
 	pthread_mutex_lock(&s->lock);
 	s->ending = true;
-	pthread_cond_broadcast(&s->changed);
+	pthread_cond_broadcast(&s->work_there);
 	pthread_mutex_unlock(&s->lock);
 	for (i = 1; i <= s->started; i++)
 		pthread_join(s->workers[i].thread, NULL);
@@ -179,7 +183,8 @@ void perfev_stacks_free(struct perfev_stacks *stacks)
 	free(stacks->ring);
 	free(stacks->unused);
 	free(stacks->workers);
-	pthread_cond_destroy(&stacks->changed);
+	pthread_cond_destroy(&stacks->work_there);
+	pthread_cond_destroy(&stacks->few_left);
 	pthread_mutex_destroy(&stacks->lock);
 	free(stacks);
 }
@@ -254,7 +259,8 @@ static void take_next(struct perfev_stacks *s, struct worker *worker)
 	s->unused[s->unused_count++] = batch;
 	s->taking = false;
 	s->taken++;
-	pthread_cond_broadcast(&s->changed);
+	if (s->filled - s->taken <= s->enough)
+		pthread_cond_signal(&s->few_left);
 }
 
 static void locate_next(struct perfev_stacks *s, struct worker *worker)
@@ -267,13 +273,17 @@ static void locate_next(struct perfev_stacks *s, struct worker *worker)
 		pthread_mutex_lock(&s->lock);
 	}
 	batch->state = BATCH_LOCATED;
-	pthread_cond_broadcast(&s->changed);
+}
+
+static bool may_take(const struct perfev_stacks *s)
+{
+	return !s->taking && s->taken < s->located && batch_at(s, s->taken)->state == BATCH_LOCATED;
 }
 
 /* With the lock. Return: whether there was something to do. */
 static bool work(struct perfev_stacks *s, struct worker *worker)
 {
-	if (!s->taking && s->taken < s->located && batch_at(s, s->taken)->state == BATCH_LOCATED) {
+	if (may_take(s)) {
 		take_next(s, worker);
 		return true;
 	}
@@ -292,7 +302,7 @@ static void *run(void *worker_)
 	pthread_mutex_lock(&s->lock);
 	while (!s->ending)
 		if (!work(s, worker))
-			pthread_cond_wait(&s->changed, &s->lock);
+			pthread_cond_wait(&s->work_there, &s->lock);
 	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
@@ -320,12 +330,18 @@ static bool may_wait(const struct perfev_stacks *s)
 	return s->symbols->kernel_loading && (s->unused_count || s->batch_count < s->batch_max);
 }
 
-/* With the lock: until no more than @waiting batches are not taken yet. */
+/* With the lock: until no more than @waiting batches are not taken yet. What others work on then is waited for: not for one
+ * batch, and then for the next, as waking costs as much as half a batch, but for half of them. */
 static void work_off(struct perfev_stacks *s, uint64_t waiting)
 {
-	while (s->filled - s->taken > waiting && !(waiting && may_wait(s)))
-		if (!work(s, &s->workers[0]))
-			pthread_cond_wait(&s->changed, &s->lock);
+	while (s->filled - s->taken > waiting && !(waiting && may_wait(s))) {
+		if (work(s, &s->workers[0]))
+			continue;
+		s->enough = waiting / 2;
+		pthread_cond_wait(&s->few_left, &s->lock);
+	}
+	if (may_take(s))
+		pthread_cond_signal(&s->work_there);
 }
 
 static int result(struct perfev_stacks *s, struct perfev_error *err)
@@ -335,21 +351,30 @@ static int result(struct perfev_stacks *s, struct perfev_error *err)
 	return s->code;
 }
 
+/* The one that is being filled. Return: whether a thread is woken for it, if one sleeps. */
+static bool hand_on(struct perfev_stacks *s, struct batch *batch)
+{
+	batch->state = BATCH_FULL;
+	s->ring[s->filled++ % s->batch_max] = batch;
+	s->filling = NULL;
+	return s->filled - s->located >= WORTH_WAKING;
+}
+
 /* The batch that is being filled goes on its way; there will be another one to fill. */
 static int submit(struct perfev_stacks *s, uint64_t waiting, struct perfev_error *err)
 {
 	struct batch *batch = s->filling;
+	bool wake = false, full;
 	int r;
 
 	if (batch->count && s->filled && s->jobs > 1 && !s->started)
 		start_threads(s);
 	pthread_mutex_lock(&s->lock);
-	if (batch->count) {
-		batch->state = BATCH_FULL;
-		s->ring[s->filled++ % s->batch_max] = batch;
-		s->filling = NULL;
-		pthread_cond_broadcast(&s->changed);
-	}
+	if (batch->count)
+		wake = hand_on(s, batch);
+	full = s->filled - s->taken > waiting;
+	if (full)
+		pthread_cond_signal(&s->work_there);
 	work_off(s, waiting);
 	if (!s->filling)
 		s->filling = take_unused(s);
@@ -359,6 +384,8 @@ static int submit(struct perfev_stacks *s, uint64_t waiting, struct perfev_error
 	}
 	r = result(s, err);
 	pthread_mutex_unlock(&s->lock);
+	if (wake && !full) /* who is woken wants the lock */
+		pthread_cond_signal(&s->work_there);
 	empty(s->filling);
 	return r;
 }

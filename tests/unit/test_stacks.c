@@ -308,6 +308,35 @@ static void test_enough(void **state)
 	}
 }
 
+static int count_in_order(void *context, const struct perfev_stack *stack, struct perfev_error *e)
+{
+	(void)context;
+	(void)e;
+	return stack->cookie == taken++ ? 0 : -EINVAL;
+}
+
+/* However many wait when it is asked for, each is taken, once and in order: nobody sleeps where there is something to do. */
+static void test_each_is_taken(void **state)
+{
+	struct perfev_stacks_opts opts = {.size = sizeof(opts), .take = count_in_order};
+	uint64_t chain[] = {PERF_CONTEXT_USER, 5}, pushed, i;
+	uint32_t round;
+
+	(void)state;
+	for (opts.jobs = 1; opts.jobs <= 8; opts.jobs++) {
+		again();
+		taken = pushed = 0;
+		assert_works(perfev_stacks_new(&stacks, symbols, &opts, &err));
+		for (round = 0; round < 60; round++) {
+			for (i = 0; i < 256 * round + round % 3; i++)
+				push_sample(1, chain, 2, pushed++);
+			assert_works(perfev_stacks_wait(stacks, &err));
+			assert_int_equal(taken, pushed);
+		}
+		end();
+	}
+}
+
 /* A record that is cut: those before it are taken, and then it is an error. */
 static void test_damaged(void **state)
 {
@@ -428,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_any_number_of_threads),
 		cmocka_unit_test(test_wanted),
 		cmocka_unit_test(test_enough),
+		cmocka_unit_test(test_each_is_taken),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_symbols_that_take_long),
 		cmocka_unit_test(test_refusals),
