@@ -391,7 +391,8 @@ int cmd_script(int argc, char **argv)
 		 &o.replay.jitdumps},
 		{0, "itrace", "WHAT",
 		 "of a trace of instructions (Intel PT, Arm CoreSight): b branches, c calls, r returns, x transactions, w writes, "
-		 "p power, e what could not be followed (default cexwp; of Intel PT without being asked)", OPTION_MAYBE, &o.itrace.what},
+		 "p power, e what could not be followed; of Arm SPE: f, m caches, t TLB, b branches, a remote, M memory (default "
+		 "cexwpfmtaM; of Intel PT and Arm SPE without being asked)", OPTION_MAYBE, &o.itrace.what},
 		{0, "no-itrace", NULL, "do not follow traces of instructions", OPTION_FLAG, &o.itrace.none},
 	};
 	struct command_line line = {

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPUS_MAX 65536
+#define CPUS_MAX  65536
+#define KNOWN_MAX (UINT32_C(1) << 24) /* threads */
 
 /* ---- who runs ----------------------------------------------------------------------------------------------------- */
 
@@ -44,7 +45,7 @@ static int take_switch(struct itrace *it, const struct perfev_record *record, co
 	const struct perfev_id *id = &cswitch->trailer;
 	bool out = record->misc & PERF_RECORD_MISC_SWITCH_OUT;
 
-	if (!(id->present & PERF_SAMPLE_CPU))
+	if (!(id->present & PERF_SAMPLE_CPU) || (it->is_spe && !out))
 		return 0;
 	if (!out && (id->present & PERF_SAMPLE_TID))
 		return set_task(it, id->cpu, id->pid, id->tid);
@@ -53,14 +54,52 @@ static int take_switch(struct itrace *it, const struct perfev_record *record, co
 	return 0;
 }
 
-/* The process of a thread that was traced. */
-static void note_process(struct itrace *it, uint32_t pid, uint32_t tid)
+static struct known_task *slot_of(struct known_task *known, size_t room, int32_t tid)
 {
-	size_t i;
+	size_t at = (uint32_t)tid * UINT32_C(2654435761) % room;
 
-	for (i = 0; i < it->stream_count; i++)
-		if (it->streams[i].tid == tid)
-			it->streams[i].task.pid = (int32_t)pid;
+	while (known[at].tid && known[at].tid != tid)
+		at = at + 1 == room ? 0 : at + 1;
+	return &known[at];
+}
+
+static int grow_known(struct itrace *it)
+{
+	size_t room = it->known_room ? it->known_room * 2 : 256, i;
+	struct known_task *known = room <= KNOWN_MAX ? calloc(room, sizeof(*known)) : NULL;
+
+	if (!known)
+		return -ENOMEM;
+	for (i = 0; i < it->known_room; i++)
+		if (it->known[i].tid)
+			*slot_of(known, room, it->known[i].tid) = it->known[i];
+	free(it->known);
+	it->known = known;
+	it->known_room = room;
+	return 0;
+}
+
+static int note_process(struct itrace *it, uint32_t pid, uint32_t tid)
+{
+	struct known_task *task;
+
+	if (!tid || tid > INT32_MAX)
+		return 0;
+	if (it->known_count * 2 >= it->known_room && grow_known(it) < 0)
+		return -ENOMEM;
+	task = slot_of(it->known, it->known_room, (int32_t)tid);
+	it->known_count += task->tid == 0;
+	task->tid = (int32_t)tid;
+	task->pid = (int32_t)pid;
+	return 0;
+}
+
+/* -1: not known. */
+static int32_t process_of(const struct itrace *it, int32_t tid)
+{
+	const struct known_task *task = it->known_room && tid > 0 ? slot_of(it->known, it->known_room, tid) : NULL;
+
+	return task && task->tid ? task->pid : tid == 0 ? 0 : -1;
 }
 
 /* What is mapped changes. */
@@ -75,7 +114,8 @@ static void forget_code(const struct itrace *it)
 	size_t i;
 
 	for (i = 0; i < it->stream_count; i++)
-		perfev_flow_forget(it->streams[i].flow);
+		if (it->streams[i].flow)
+			perfev_flow_forget(it->streams[i].flow);
 }
 
 static int take_record(struct itrace *it, const struct perfev_record *record, const struct perfev_layout *layout)
@@ -97,17 +137,39 @@ static int take_record(struct itrace *it, const struct perfev_record *record, co
 	}
 	if (!layout || perfev_any_decode(&any, record, layout, NULL) < 0)
 		return 0;
-	if (record->type == PERF_RECORD_MMAP || record->type == PERF_RECORD_MMAP2)
+	switch (record->type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		if (note_process(it, any.as.mmap.pid, any.as.mmap.tid) < 0)
+			return -ENOMEM;
 		return itrace_mapping(it, any.as.mmap.pid, any.as.mmap.addr, any.as.mmap.filename);
-	if (record->type == PERF_RECORD_COMM)
-		note_process(it, any.as.comm.pid, any.as.comm.tid);
-	else if (record->type == PERF_RECORD_FORK)
-		note_process(it, any.as.task.pid, any.as.task.tid);
-	else if (record->type != PERF_RECORD_ITRACE_START)
-		return take_switch(it, record, &any.as.cswitch);
-	else if (start->trailer.present & PERF_SAMPLE_CPU && it->per_cpu)
+	case PERF_RECORD_COMM:
+		return note_process(it, any.as.comm.pid, any.as.comm.tid);
+	case PERF_RECORD_FORK:
+		return note_process(it, any.as.task.pid, any.as.task.tid);
+	case PERF_RECORD_ITRACE_START:
+		if (!(start->trailer.present & PERF_SAMPLE_CPU) || !it->per_cpu)
+			return 0;
 		return set_task(it, start->trailer.cpu, start->pid, start->tid);
-	return 0;
+	default:
+		return take_switch(it, record, &any.as.cswitch);
+	}
+}
+
+/* Of Arm SPE the thread that it was opened for, where nothing else is known. */
+static void look_who_is_sampled(struct stream *stream)
+{
+	const struct itrace *it = stream->itrace;
+	bool known = stream->cpu >= 0 && (size_t)stream->cpu < it->task_count && it->tasks[stream->cpu].tid != -1;
+
+	if (stream->has_context)
+		return;
+	if (known)
+		stream->task = it->tasks[stream->cpu];
+	else
+		stream->task.tid = (int32_t)stream->tid;
+	if (!known || stream->task.pid == -1)
+		stream->task.pid = process_of(it, stream->task.tid);
 }
 
 static void look_who_runs(struct stream *stream)
@@ -115,8 +177,14 @@ static void look_who_runs(struct stream *stream)
 	const struct itrace *it = stream->itrace;
 	static const struct task none = {-1, -1};
 
+	if (it->is_spe) {
+		look_who_is_sampled(stream);
+		return;
+	}
 	if (stream->cpu >= 0 && (stream->tid == UINT32_MAX || it->by_cpu))
 		stream->task = (size_t)stream->cpu < it->task_count ? it->tasks[stream->cpu] : none;
+	else if (process_of(it, stream->task.tid) >= 0)
+		stream->task.pid = process_of(it, stream->task.tid);
 	perfev_flow_task(stream->flow, stream->task.pid, stream->task.tid, stream->cpu);
 }
 
@@ -180,11 +248,27 @@ static uint64_t with_padding(struct stream *stream, uint64_t offset)
 	return offset + stream->padding;
 }
 
+/* A record that tells who ran does so for those behind it too. */
+static int take_context(struct stream *stream)
+{
+	const struct perfev_spe_record *record = &stream->record;
+	struct itrace *it = stream->itrace;
+
+	if (!it->timed || !(record->present & (PERFEV_SPE_HAS_CONTEXT_EL1 | PERFEV_SPE_HAS_CONTEXT_EL2)))
+		return 0;
+	stream->has_context = true;
+	stream->task.tid = (int32_t)(record->present & PERFEV_SPE_HAS_CONTEXT_EL2 ? record->context_el2 : record->context_el1);
+	stream->task.pid = process_of(it, stream->task.tid);
+	return stream->cpu < 0 ? 0 : set_task(it, (uint32_t)stream->cpu, (uint32_t)stream->task.pid, (uint32_t)stream->task.tid);
+}
+
 static int hand_out(struct stream *stream, struct perfev_error *err)
 {
 	struct itrace *it = stream->itrace;
 	struct perfev_flow_branch branch = stream->next;
 
+	if (it->is_spe && take_context(stream) < 0)
+		return -ENOMEM;
 	branch.pid = stream->task.pid;
 	branch.tid = stream->task.tid;
 	if (!is_coresight(it)) /* there each branch says its own */
@@ -193,7 +277,33 @@ static int hand_out(struct stream *stream, struct perfev_error *err)
 		branch.time = 0;
 	if (branch.type == PERFEV_FLOW_PSB)
 		branch.value = with_padding(stream, branch.value);
-	return it->sink->put(it->sink->context, &branch, err);
+	return it->sink->put(it->sink->context, &branch, it->is_spe ? &stream->record : NULL, err);
+}
+
+/* The next record of Arm SPE: what is no packet is passed over. */
+static int advance_spe(struct stream *stream)
+{
+	const struct perfev_clock *clock = &stream->itrace->how.clock;
+	uint64_t before = stream->next.tsc;
+	int r;
+
+	if (!stream->begun)
+		perfev_spe_begin(&stream->spe, stream->count ? stream->pieces[0].offset : 0);
+	stream->begun = true;
+	while ((r = perfev_spe_next_record(&stream->spe, &stream->record, NULL)) <= 0) {
+		if (r < 0) {
+			perfev_spe_skip(&stream->spe);
+		} else {
+			if (stream->at == stream->count)
+				return 0;
+			perfev_spe_feed(&stream->spe, own_bytes(stream, stream->at));
+			stream->at++;
+		}
+	}
+	memset(&stream->next, 0, sizeof(stream->next));
+	stream->next.tsc = stream->record.timestamp > before ? stream->record.timestamp : before;
+	stream->next.time = clock->mult ? perfev_clock_time(clock, stream->record.timestamp) : 0;
+	return 1;
 }
 
 /* What the stream tells next, but gaps: those are handed out at once, if they are wanted. 1, 0 at its end. */
@@ -202,6 +312,11 @@ static int advance(struct stream *stream, bool tell_gaps, struct perfev_error *e
 	int r = 1;
 
 	stream->has = false;
+	if (stream->itrace->is_spe) {
+		r = advance_spe(stream);
+		stream->has = r > 0;
+		return r;
+	}
 	if (!stream->begun)
 		r = begin_trace(stream, err);
 	stream->begun = true;
@@ -228,8 +343,15 @@ static int begin_timed(struct stream *stream, struct perfev_error *err)
 
 	do
 		r = advance(stream, false, err);
-	while (r > 0 && !stream->next.tsc);
+	while (r > 0 && !stream->next.tsc && !stream->itrace->is_spe);
 	return r;
+}
+
+static int compare_streams(const void *a_, const void *b_)
+{
+	const struct stream *a = a_, *b = b_;
+
+	return a->idx < b->idx ? -1 : a->idx > b->idx;
 }
 
 static int begin_streams(struct itrace *it, struct perfev_error *err)
@@ -238,6 +360,11 @@ static int begin_streams(struct itrace *it, struct perfev_error *err)
 	int r = 0;
 
 	it->begun = true;
+	it->heap = calloc(it->stream_count + 1, sizeof(*it->heap));
+	if (!it->heap)
+		return -ENOMEM;
+	if (it->stream_count)
+		qsort(it->streams, it->stream_count, sizeof(*it->streams), compare_streams);
 	for (i = 0; r >= 0 && i < it->stream_count; i++) {
 		struct stream *stream = &it->streams[i];
 
@@ -245,11 +372,15 @@ static int begin_streams(struct itrace *it, struct perfev_error *err)
 		it->how.code = itrace_code;
 		it->how.context = stream;
 		it->how.reference = stream->pieces[0].reference;
-		r = perfev_flow_new(&stream->flow, &it->how, err);
+		r = 0;
+		if (!it->is_spe)
+			r = perfev_flow_new(&stream->flow, &it->how, err);
 		if (r == 0)
 			look_who_runs(stream);
 		if (r == 0 && it->timed)
 			r = begin_timed(stream, err);
+		if (r >= 0 && stream->has)
+			itrace_queue(it, stream);
 	}
 	return r < 0 ? r : 0;
 }
@@ -269,37 +400,18 @@ static int run(struct stream *stream, uint64_t until, struct perfev_error *err)
 	return r < 0 ? r : 0;
 }
 
-/* The stream that is the first, and the time of the one behind it. */
-static struct stream *first_stream(struct itrace *it, uint64_t *second)
-{
-	struct stream *first = NULL;
-	size_t i;
-
-	*second = UINT64_MAX;
-	for (i = 0; i < it->stream_count; i++) {
-		struct stream *stream = &it->streams[i];
-
-		if (!stream->has)
-			continue;
-		if (!first || stream->next.tsc < first->next.tsc) {
-			*second = first ? first->next.tsc : UINT64_MAX;
-			first = stream;
-		} else if (stream->next.tsc < *second) {
-			*second = stream->next.tsc;
-		}
-	}
-	return first;
-}
-
 static int run_all(struct itrace *it, uint64_t until, struct perfev_error *err)
 {
-	struct stream *stream;
-	uint64_t second;
 	int r = 0;
 
-	while (r == 0 && (stream = first_stream(it, &second)) && stream->next.tsc < until) {
+	while (r == 0 && it->heap_count && it->heap[0].tsc < until) {
+		struct stream *stream = itrace_unqueue(it);
+		uint64_t second = it->heap_count ? it->heap[0].tsc : until;
+
 		look_who_runs(stream);
 		r = run(stream, second < until ? second + 1 : until, err);
+		if (r == 0 && stream->has)
+			itrace_queue(it, stream);
 	}
 	return r;
 }
@@ -320,7 +432,7 @@ static int run_thread(struct itrace *it, uint32_t tid, bool all, struct perfev_e
 
 /* ---- for the printer ---------------------------------------------------------------------------------------------- */
 
-int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
+int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool usual,
 		struct perfev_error *err)
 {
 	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = 1};
@@ -331,7 +443,7 @@ int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_
 		return -ENOMEM;
 	it->replay = replay;
 	it->sink = sink;
-	it->pt_only = pt_only;
+	it->usual = usual;
 	r = perfev_reader_open(&it->reader, replay->how.path, &opts, err);
 	if (r == 0)
 		r = itrace_read(it, err);
@@ -356,6 +468,8 @@ void itrace_close(struct itrace *itrace)
 	}
 	free(itrace->streams);
 	free(itrace->tasks);
+	free(itrace->heap);
+	free(itrace->known);
 	free(itrace->unread);
 	free(itrace->mapped);
 	perfev_record_free(itrace->info);
@@ -373,6 +487,12 @@ const struct perfev_flow_opts *itrace_how(const struct itrace *itrace, bool *per
 	*per_cpu = itrace->per_cpu;
 	*timed = itrace->timed;
 	return &itrace->how;
+}
+
+bool itrace_is_spe(const struct itrace *itrace, uint64_t *midr)
+{
+	*midr = itrace->midr;
+	return itrace->is_spe;
 }
 
 /* The CPU had no room for the trace. */
@@ -393,7 +513,7 @@ static int take_aux(struct itrace *it, const struct perfev_record *record, const
 	}
 	gap.cpu = id->present & PERF_SAMPLE_CPU ? (int32_t)id->cpu : -1;
 	gap.time = id->present & PERF_SAMPLE_TIME ? id->time : 0;
-	return it->sink->put(it->sink->context, &gap, err);
+	return it->sink->put(it->sink->context, &gap, NULL, err);
 }
 
 int itrace_record(struct itrace *it, const struct perfev_record *record, const struct perfev_layout *layout,

@@ -5,24 +5,27 @@
 
 #include "cli.h"
 
-/* Who is told what the traces tell, in the order of time: gaps too. < 0 ends it. */
+/* Who is told what the traces tell, in the order of time: gaps too. < 0 ends it. @spe: of Arm SPE, what was sampled; else NULL. */
 struct itrace_sink {
-	int (*put)(void *context, const struct perfev_flow_branch *branch, struct perfev_error *err);
+	int (*put)(void *context, const struct perfev_flow_branch *branch, const struct perfev_spe_record *spe,
+		   struct perfev_error *err);
 	void *context;
 };
 
 struct itrace;
 
-/* Reads the traces out of the recording, which is opened a second time. @replay, @sink: have to stay. @pt_only: others than those
- * of Intel PT are not followed.
+/* Reads the traces out of the recording, which is opened a second time. @replay, @sink: have to stay. @usual: only those
+ * of Intel PT and Arm SPE are followed.
  * -EOPNOTSUPP where no way can be made of its traces, -ENOENT where it has none. */
-int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
+int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool usual,
 		struct perfev_error *err);
 void itrace_close(struct itrace *itrace);
 /* The event that traced; attr NULL: it is not known. */
 const struct perfev_reader_event_info *itrace_event(const struct itrace *itrace);
 /* How the traces are decoded; whether they are of CPUs, and have times. */
 const struct perfev_flow_opts *itrace_how(const struct itrace *itrace, bool *per_cpu, bool *timed);
+/* Whether they are samples of Arm SPE, and of which CPU (MIDR_EL1; 0: not known). */
+bool itrace_is_spe(const struct itrace *itrace, uint64_t *midr);
 /* A record of the kernel comes next: tells what was before it. */
 int itrace_record(struct itrace *itrace, const struct perfev_record *record, const struct perfev_layout *layout,
 		  struct perfev_error *err);

@@ -81,16 +81,20 @@ static int add_piece(struct itrace *it, const struct perfev_record *record, stru
 static int take_trace(struct itrace *it, const struct perfev_record *record, struct perfev_error *err)
 {
 	struct perfev_auxtrace_info info;
+	struct perfev_user user;
 	int r;
 
 	if (record->type == PERFEV_RECORD_AUXTRACE)
 		return add_piece(it, record, err);
+	if (record->type == PERFEV_RECORD_TIME_CONV && perfev_user_decode(&user, record, NULL) == 0)
+		it->conv = user.as.time_conv;
 	if (record->type != PERFEV_RECORD_AUXTRACE_INFO)
 		return 0;
 	perfev_record_free(it->info);
 	it->info = NULL;
 	r = perfev_record_copy(&it->info, record, err);
-	if (r == 0 && it->pt_only && (perfev_auxtrace_info_decode(&info, it->info, err) < 0 || info.type != PERFEV_AUXTRACE_INTEL_PT))
+	if (r == 0 && it->usual && (perfev_auxtrace_info_decode(&info, it->info, err) < 0 ||
+				   (info.type != PERFEV_AUXTRACE_INTEL_PT && info.type != PERFEV_AUXTRACE_ARM_SPE)))
 		return -EOPNOTSUPP; /* all that follows need not be read */
 	return r;
 }
@@ -115,6 +119,8 @@ static uint64_t pmu_of(const struct perfev_auxtrace_info *info)
 
 	if (info->numbers.count < 2)
 		return UINT64_MAX;
+	if (info->type == PERFEV_AUXTRACE_ARM_SPE && info->numbers.count > 2) /* since 6.13 a version and a size are before it */
+		return perfev_u64s_at(info->numbers, 2);
 	return coresight ? perfev_u64s_at(info->numbers, 1) >> 32 : perfev_u64s_at(info->numbers, 0);
 }
 
@@ -156,6 +162,27 @@ static const char *cpuid_of(const struct itrace *it)
 	return perfev_feature_string(section, info.swapped);
 }
 
+/* Samples of Arm SPE: records tell of all tasks, and the clock is in a record of its own. */
+static int set_up_spe(struct itrace *it)
+{
+	const char *cpuid = cpuid_of(it);
+	struct perfev_reader_event_info event;
+	size_t i;
+
+	it->midr = cpuid ? strtoull(cpuid, NULL, 16) : 0;
+
+	it->is_spe = it->by_cpu = it->wide = true;
+	it->how.type = PERFEV_AUXTRACE_ARM_SPE;
+	it->how.clock.shift = (uint32_t)it->conv.shift;
+	it->how.clock.mult = (uint32_t)it->conv.mult;
+	it->how.clock.zero = it->conv.zero;
+	it->how.clock.cycles = it->conv.user_time_short ? it->conv.cycles : 0;
+	it->how.clock.mask = it->conv.user_time_short ? it->conv.mask : UINT64_MAX;
+	for (i = 0; it->how.clock.mult && perfev_reader_event_at(it->reader, i, &event); i++)
+		it->timed |= (event.attr->sample_type & PERF_SAMPLE_TIME) != 0;
+	return 0;
+}
+
 static int set_up(struct itrace *it, struct perfev_error *err)
 {
 	struct perfev_auxtrace_info info;
@@ -175,6 +202,8 @@ static int set_up(struct itrace *it, struct perfev_error *err)
 	for (i = 0; perfev_reader_event_at(it->reader, i, &event); i++)
 		if (event.attr->type == pmu_of(&info) && !it->event.attr)
 			it->event = event;
+	if (info.type == PERFEV_AUXTRACE_ARM_SPE)
+		return set_up_spe(it);
 	set_up_tasks(it, &info);
 	r = perfev_flow_setup(&it->how, &info, it->event.attr, cpuid_of(it), err);
 	it->timed = r == 0 && has_times(it, &info);

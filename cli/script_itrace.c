@@ -5,18 +5,39 @@
  */
 #include "itrace.h"
 #include "script.h"
+#include "script_spe.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOWN	    "bcrexwp"
-#define DEFAULT	    "cexwp"
+#define KNOWN	    "bcrexwpfmtaM"
+#define DEFAULT	    "cexwpfmtaM"
 #define SYNTH_WIDTH 34 /* of the column of what those tell */
 
 /* Events that are made up. */
-enum made { MADE_BRANCHES, MADE_TRANSACTIONS, MADE_PTWRITE, MADE_CBR, MADE_PSB, MADE_MWAIT, MADE_PWRE, MADE_EXSTOP, MADE_PWRX, MADE_COUNT };
+enum made {
+	MADE_BRANCHES,
+	MADE_TRANSACTIONS,
+	MADE_PTWRITE,
+	MADE_CBR,
+	MADE_PSB,
+	MADE_MWAIT,
+	MADE_PWRE,
+	MADE_EXSTOP,
+	MADE_PWRX,
+	MADE_SPE, /* + enum spe_sample */
+	MADE_COUNT = MADE_SPE + SPE_COUNT
+};
+
+static const struct {
+	const char *name, *letters; /* any of those */
+} spe_rows[SPE_COUNT] = {
+	[SPE_L1D_MISS] = {"l1d-miss", "f"},	[SPE_L1D_ACCESS] = {"l1d-access", "f"}, [SPE_LLC_MISS] = {"llc-miss", "m"},
+	[SPE_LLC_ACCESS] = {"llc-access", "m"}, [SPE_TLB_MISS] = {"tlb-miss", "t"},	[SPE_TLB_ACCESS] = {"tlb-access", "t"},
+	[SPE_BRANCH_MISS] = {"branch-miss", "bcr"}, [SPE_REMOTE_ACCESS] = {"remote-access", "a"}, [SPE_MEMORY] = {"memory", "M"},
+};
 
 struct script_itrace {
 	struct script *script;
@@ -33,6 +54,8 @@ struct script_itrace {
 	uint32_t nonturbo_ratio;
 	uint64_t ratio_khz;
 	uint64_t gaps;
+	bool is_spe;
+	uint64_t midr; /* of the CPU that was sampled */
 };
 
 /* ---- options ------------------------------------------------------------------------------------------------------ */
@@ -45,8 +68,9 @@ int itrace_check(const struct itrace_opts *opts)
 		return usage_error("script", "--itrace and --no-itrace say the opposite of each other; give one");
 	if (!opts->what || !opts->what[known])
 		return -1;
-	return usage_error("script", "--itrace knows b, c, r, x, w, p and e (branches, calls, returns, transactions, writes, power, errors), "
-			   "not '%c'", opts->what[known]);
+	return usage_error("script", "--itrace knows b, c, r, x, w, p, e (branches, calls, returns, transactions, writes, power, errors), and "
+			   "of Arm SPE f, m, t, a, M (first and last level caches, TLB, remote access, memory), not '%c'",
+			   opts->what[known]);
 }
 
 static void choose(struct script_itrace *si)
@@ -135,23 +159,34 @@ static void make_event(struct script_itrace *si, enum made made, const char *nam
 	const struct perf_event_attr *from = itrace_event(si->itrace)->attr;
 
 	itrace_how(si->itrace, &per_cpu, &timed);
-	attr->type = made <= MADE_TRANSACTIONS ? PERF_TYPE_HARDWARE : SCRIPT_TYPE_SYNTH;
-	attr->config = made == MADE_BRANCHES ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS : PERF_COUNT_HW_INSTRUCTIONS;
+	attr->type = made <= MADE_TRANSACTIONS || made >= MADE_SPE ? PERF_TYPE_HARDWARE : SCRIPT_TYPE_SYNTH;
+	attr->config = made >= MADE_SPE ? PERF_COUNT_HW_CPU_CYCLES : made == MADE_BRANCHES ? PERF_COUNT_HW_BRANCH_INSTRUCTIONS : PERF_COUNT_HW_INSTRUCTIONS;
 	attr->sample_period = 1;
 	attr->sample_type = (from ? from->sample_type : PERF_SAMPLE_CPU) | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD |
 			    PERF_SAMPLE_TIME | more;
 	if (!timed)
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_TIME;
-	if (!per_cpu)
+	if (!per_cpu && !si->is_spe)
 		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_CPU;
 	event->name = name;
 	si->names[si->name_count++] = name;
 	event->attr = attr;
-	event->kind = made <= MADE_TRANSACTIONS ? KIND_HARDWARE : KIND_SYNTH;
+	event->kind = attr->type == PERF_TYPE_HARDWARE ? KIND_HARDWARE : KIND_SYNTH;
 	event->is_branches = made == MADE_BRANCHES;
 	si->wanted[made] = passes_text(&si->opts->filter->events, name);
 	if ((int)strlen(name) > si->script->name_width)
 		si->script->name_width = (int)strlen(name);
+}
+
+static void make_spe_events(struct script_itrace *si)
+{
+	const char *what = si->opts->what && *si->opts->what ? si->opts->what : DEFAULT;
+	size_t i;
+
+	for (i = 0; i < SPE_COUNT; i++)
+		if (strpbrk(what, spe_rows[i].letters))
+			make_event(si, (enum made)(MADE_SPE + i), spe_rows[i].name,
+				   PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC);
 }
 
 /* Those of perf are there when they may come: by bits of the event that traced. */
@@ -160,6 +195,10 @@ static void make_events(struct script_itrace *si)
 	const struct perf_event_attr *attr = itrace_event(si->itrace)->attr;
 	uint64_t config = attr ? attr->config : 0;
 
+	if (si->is_spe) {
+		make_spe_events(si);
+		return;
+	}
 	name_branches(si, attr);
 	if (si->all || si->calls || si->returns)
 		make_event(si, MADE_BRANCHES, si->branches, PERF_SAMPLE_ADDR);
@@ -411,7 +450,48 @@ static int json_branch(const struct script_itrace *si, const struct perfev_flow_
 
 /* ---- the whole ---------------------------------------------------------------------------------------------------- */
 
-static int put(void *context, const struct perfev_flow_branch *b, struct perfev_error *err)
+/* A sample of Arm SPE: one of each event that is asked for. */
+static int put_spe(struct script_itrace *si, const struct perfev_flow_branch *b, const struct perfev_spe_record *record,
+		   struct perfev_error *err)
+{
+	uint64_t source = spe_data_source(record, si->midr);
+	unsigned events = spe_events(record) | (source ? 1u << SPE_MEMORY : 0), i;
+	struct perfev_sample sample;
+	const char *comm = ":-1";
+	int r = 0;
+
+	sample.present = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_PERIOD | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR |
+			 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR | (b->cpu >= 0 ? PERF_SAMPLE_CPU : 0);
+	sample.misc = 0;
+	sample.ip = record->pc.address;
+	sample.pid = (uint32_t)b->pid;
+	sample.tid = (uint32_t)b->tid;
+	sample.time = b->time;
+	sample.cpu = (uint32_t)b->cpu;
+	sample.period = 1;
+	sample.weight = record->total_latency;
+	if (b->tid != -1)
+		comm = perfev_symbols_comm(si->script->replay.symbols, b->pid, b->tid);
+	if (!passes_text(&si->opts->filter->comms, comm) || !filter_passes(si->opts->filter, &sample))
+		return 0;
+	for (i = 0; r == 0 && i < SPE_COUNT; i++) {
+		struct script_sample s = {&sample, &si->events[MADE_SPE + i], comm, 1, mode_of(sample.ip), b->pid, b->tid, NULL, NULL};
+		bool branch = i == SPE_BRANCH_MISS;
+
+		if (!(events >> i & 1) || !s.event->name || !si->wanted[MADE_SPE + i])
+			continue;
+		sample.addr = branch ? record->branch_target.address : record->data_virtual.address;
+		sample.phys_addr = branch ? 0 : record->data_physical.address;
+		sample.data_src = branch ? 0 : source;
+		if (!s.event->text.text)
+			script_name_event(si->script, s.event);
+		si->script->printed++;
+		r = si->opts->json ? script_json(si->script, &s, err) : script_text(si->script, &s, err);
+	}
+	return r;
+}
+
+static int put(void *context, const struct perfev_flow_branch *b, const struct perfev_spe_record *spe, struct perfev_error *err)
 {
 	struct script_itrace *si = context;
 	bool gap = b->flags & PERFEV_FLOW_GAP, transaction = b->type == PERFEV_FLOW_TRANSACTION;
@@ -421,6 +501,8 @@ static int put(void *context, const struct perfev_flow_branch *b, struct perfev_
 
 	if (si->script->pen->failed)
 		return -EIO;
+	if (spe)
+		return put_spe(si, b, spe, err);
 	si->gaps += gap;
 	if (gap ? !si->errors : !is_wanted(si, b) || !si->events[made].name || !si->wanted[made])
 		return 0;
@@ -447,7 +529,7 @@ static int put(void *context, const struct perfev_flow_branch *b, struct perfev_
 	return 0;
 }
 
-/* What a recording is followed for without being asked: Intel PT, in a file, whose traces are in its index. */
+/* What a recording is followed for without being asked: Intel PT and Arm SPE, in a file, whose traces are in its index. */
 static bool may_follow(const struct script *script, const struct itrace_opts *opts)
 {
 	struct perfev_bytes section;
@@ -489,6 +571,7 @@ int script_itrace_open(struct script_itrace **ret, struct script *script, const 
 		return 0;
 	}
 	if (r == 0) {
+		si->is_spe = itrace_is_spe(si->itrace, &si->midr);
 		set_clock(si);
 		make_events(si);
 		r = check_fields(si);
