@@ -283,6 +283,9 @@ int replay_unwind(struct replay *replay, struct perfev_sample *sample, const str
 /* The text of a feature section, or NULL. */
 const char *replay_feature(const struct replay *replay, unsigned feature);
 
+/* ---- heap.c: for commands that read a whole recording, before they allocate anything */
+void heap_in_large_pages(void);
+
 /* ---- graph.c: how call chains are recorded --------------------------------------------------------------------- */
 
 struct graph {
@@ -360,7 +363,7 @@ struct load_opts {
 	const char *path, *symfs, *kallsyms, *vmlinux;
 	struct texts jitdumps;
 	const struct filter *filter;
-	bool no_inline, debuginfod;
+	bool no_inline, debuginfod, flat; /* flat: no call trees */
 	uint32_t jobs; /* 0: one for each CPU */
 };
 

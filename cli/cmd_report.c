@@ -224,6 +224,7 @@ int cmd_report(int argc, char **argv)
 	int r = parse_options(&line, argc, argv);
 
 	o.load.filter = &o.filter;
+	o.load.flat = !o.tree && !o.folded && !o.html;
 	if (r < 0 && line.argc)
 		r = usage_error("report", "it takes no argument, and '%s' was given; -i FILE names the recording",
 				line.argv[0]);
@@ -238,8 +239,10 @@ int cmd_report(int argc, char **argv)
 		r = filter_check(&o.filter, "report");
 	if (r < 0)
 		r = names_check(o.load.symfs, o.load.kallsyms, o.load.vmlinux);
-	if (r < 0)
+	if (r < 0) {
+		heap_in_large_pages();
 		r = report(&o);
+	}
 	filter_free(&o.filter);
 	free(o.load.jitdumps.items);
 	return r;

@@ -431,8 +431,10 @@ int cmd_script(int argc, char **argv)
 		r = names_check(o.replay.symfs, o.replay.kallsyms, o.replay.vmlinux);
 	if (r < 0 && o.itrace.what)
 		r = spool(&o.replay.path, copy);
-	if (r < 0)
+	if (r < 0) {
+		heap_in_large_pages();
 		r = script(&o);
+	}
 	filter_free(&o.filter);
 	free(o.replay.jitdumps.items);
 	free(o.fields.items);

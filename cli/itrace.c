@@ -63,6 +63,21 @@ static void note_process(struct itrace *it, uint32_t pid, uint32_t tid)
 			it->streams[i].task.pid = (int32_t)pid;
 }
 
+/* What is mapped changes. */
+static bool changes_code(uint32_t type)
+{
+	return type == PERF_RECORD_MMAP || type == PERF_RECORD_MMAP2 || type == PERF_RECORD_COMM || type == PERF_RECORD_FORK ||
+	       type == PERF_RECORD_EXIT || type == PERF_RECORD_KSYMBOL || type == PERF_RECORD_TEXT_POKE;
+}
+
+static void forget_code(const struct itrace *it)
+{
+	size_t i;
+
+	for (i = 0; i < it->stream_count; i++)
+		perfev_flow_forget(it->streams[i].flow);
+}
+
 static int take_record(struct itrace *it, const struct perfev_record *record, const struct perfev_layout *layout)
 {
 	struct perfev_any any;
@@ -305,7 +320,8 @@ static int run_thread(struct itrace *it, uint32_t tid, bool all, struct perfev_e
 
 /* ---- for the printer ------------------------------------------------------------------------------------------------- */
 
-int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, struct perfev_error *err)
+int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
+		struct perfev_error *err)
 {
 	struct perfev_reader_opts opts = {.size = sizeof(opts), .partial = 1};
 	struct itrace *it = calloc(1, sizeof(*it));
@@ -315,6 +331,7 @@ int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_
 		return -ENOMEM;
 	it->replay = replay;
 	it->sink = sink;
+	it->pt_only = pt_only;
 	r = perfev_reader_open(&it->reader, replay->how.path, &opts, err);
 	if (r == 0)
 		r = itrace_read(it, err);
@@ -390,6 +407,8 @@ int itrace_record(struct itrace *it, const struct perfev_record *record, const s
 		r = run_all(it, perfev_clock_cycles(&it->how.clock, time), err);
 	if (r == 0 && !it->timed && record->type == PERF_RECORD_EXIT && layout && perfev_any_decode(&any, record, layout, NULL) >= 0)
 		r = run_thread(it, any.as.task.tid, false, err);
+	if (r == 0 && changes_code(record->type))
+		forget_code(it);
 	if (r == 0 && record->type == PERF_RECORD_AUX)
 		r = take_aux(it, record, layout, err);
 	return r < 0 ? r : take_record(it, record, layout);

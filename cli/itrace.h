@@ -13,9 +13,11 @@ struct itrace_sink {
 
 struct itrace;
 
-/* Reads the traces out of the recording, which is opened a second time. @replay, @sink: have to stay.
+/* Reads the traces out of the recording, which is opened a second time. @replay, @sink: have to stay. @pt_only: others than those
+ * of Intel PT are not followed.
  * -EOPNOTSUPP where no way can be made of its traces, -ENOENT where it has none. */
-int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, struct perfev_error *err);
+int itrace_open(struct itrace **ret, struct replay *replay, const struct itrace_sink *sink, bool pt_only,
+		struct perfev_error *err);
 void itrace_close(struct itrace *itrace);
 /* The event that traced; attr NULL: it is not known. */
 const struct perfev_reader_event_info *itrace_event(const struct itrace *itrace);

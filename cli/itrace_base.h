@@ -47,7 +47,7 @@ struct itrace {
 	struct perfev_flow_opts how;
 	struct perfev_record *info; /* the AUXTRACE_INFO, copied */
 	struct perfev_reader_event_info event;
-	bool per_cpu, timed, begun;
+	bool per_cpu, timed, begun, pt_only;
 	bool by_cpu; /* who runs is told for CPUs */
 	bool wide;   /* by records of all tasks */
 	struct stream *streams;

@@ -80,13 +80,19 @@ static int add_piece(struct itrace *it, const struct perfev_record *record, stru
 
 static int take_trace(struct itrace *it, const struct perfev_record *record, struct perfev_error *err)
 {
+	struct perfev_auxtrace_info info;
+	int r;
+
 	if (record->type == PERFEV_RECORD_AUXTRACE)
 		return add_piece(it, record, err);
 	if (record->type != PERFEV_RECORD_AUXTRACE_INFO)
 		return 0;
 	perfev_record_free(it->info);
 	it->info = NULL;
-	return perfev_record_copy(&it->info, record, err);
+	r = perfev_record_copy(&it->info, record, err);
+	if (r == 0 && it->pt_only && (perfev_auxtrace_info_decode(&info, it->info, err) < 0 || info.type != PERFEV_AUXTRACE_INTEL_PT))
+		return -EOPNOTSUPP; /* all that follows need not be read */
+	return r;
 }
 
 static int read_traces(struct itrace *it, struct perfev_error *err)

@@ -332,6 +332,8 @@ static int load_all(struct load *l, struct perfev_error *err)
 	if (r == 0)
 		r = perfev_profile_new(&l->out->profile, err);
 	l->profile = l->out->profile;
+	if (r == 0 && l->opts->flat)
+		perfev_profile_set_flat(l->profile);
 	l->filter = l->opts->filter;
 	if (r == 0)
 		r = replay_run(replay, err);

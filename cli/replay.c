@@ -44,14 +44,12 @@ static void feed_build_ids(const struct replay *replay)
 }
 
 /* Whether the recording is from another kernel or machine than this one, or does not say where from. */
-static bool is_foreign(const struct replay *replay)
+static bool is_foreign(const struct replay *replay, const struct perfev_system *here)
 {
 	const char *release = replay_feature(replay, PERFEV_FEATURE_OSRELEASE);
 	const char *arch = replay_feature(replay, PERFEV_FEATURE_ARCH);
-	struct perfev_system s;
 
-	perfev_system_read(&s);
-	return !release || strcmp(release, s.release) || (arch && strcmp(arch, s.arch));
+	return !release || strcmp(release, here->release) || (arch && strcmp(arch, here->arch));
 }
 
 int replay_open(struct replay *replay, const struct replay_opts *how, struct perfev_error *err)
@@ -105,15 +103,13 @@ static const char *cache_of_user(char *to, size_t size)
 }
 
 /* Whether its processes may still be there: it is of this machine, and was written after it was started. */
-static bool may_live(const struct replay *replay)
+static bool may_live(const struct replay *replay, const struct perfev_system *here)
 {
 	const char *name = replay_feature(replay, PERFEV_FEATURE_HOSTNAME);
-	struct perfev_system s;
 	struct timespec now, up;
 	struct stat st;
 
-	perfev_system_read(&s);
-	return name && !strcmp(name, s.hostname) && !is_foreign(replay) && stat(replay->how.path, &st) == 0 && S_ISREG(st.st_mode) &&
+	return name && !strcmp(name, here->hostname) && stat(replay->how.path, &st) == 0 && S_ISREG(st.st_mode) &&
 	       clock_gettime(CLOCK_REALTIME, &now) == 0 && clock_gettime(CLOCK_BOOTTIME, &up) == 0 &&
 	       st.st_mtime > now.tv_sec - up.tv_sec;
 }
@@ -158,15 +154,18 @@ static int add_jitdumps(struct replay *replay, struct perfev_error *err)
 int replay_symbols(struct replay *replay, struct perfev_error *err)
 {
 	char beside[4096], cache[4096];
+	struct perfev_system here;
 	struct perfev_symbols_opts opts = {.size = sizeof(opts), .symfs = replay->how.symfs,
 					   .kallsyms = replay->how.kallsyms, .vmlinux = replay->how.vmlinux,
-					   .release = replay_feature(replay, PERFEV_FEATURE_OSRELEASE), .foreign = is_foreign(replay),
+					   .release = replay_feature(replay, PERFEV_FEATURE_OSRELEASE),
 					   .coarse = replay->how.coarse, .no_inline = replay->how.no_inline,
 					   .cache = cache_of_user(cache, sizeof(cache)),
 					   .debuginfod = replay->how.debuginfod};
 	int r;
 
-	if (!opts.symfs && may_live(replay))
+	perfev_system_read(&here);
+	opts.foreign = is_foreign(replay, &here);
+	if (!opts.symfs && !opts.foreign && may_live(replay, &here))
 		opts.proc = "/proc";
 	if (!opts.kallsyms)
 		opts.kallsyms = kernel_beside(replay, beside, sizeof(beside));

@@ -471,7 +471,6 @@ static void set_clock(struct script_itrace *si)
 int script_itrace_open(struct script_itrace **ret, struct script *script, const struct itrace_opts *opts, struct perfev_error *err)
 {
 	struct script_itrace *si;
-	bool per_cpu, timed;
 	int r;
 
 	*ret = NULL;
@@ -484,9 +483,8 @@ int script_itrace_open(struct script_itrace **ret, struct script *script, const 
 	si->opts = opts;
 	si->sink = (struct itrace_sink){put, si};
 	choose(si);
-	r = itrace_open(&si->itrace, &script->replay, &si->sink, err);
-	if (!si->forced && (r == -EOPNOTSUPP || r == -ENOENT ||
-			    (r == 0 && itrace_how(si->itrace, &per_cpu, &timed)->type != PERFEV_AUXTRACE_INTEL_PT))) {
+	r = itrace_open(&si->itrace, &script->replay, &si->sink, !si->forced, err);
+	if (!si->forced && (r == -EOPNOTSUPP || r == -ENOENT)) {
 		script_itrace_free(si);
 		return 0;
 	}

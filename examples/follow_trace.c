@@ -65,9 +65,12 @@ int main(void)
 		return 0;
 	}
 	perfev_flow_task(flow, 1, 1, 0);
-	while (perfev_flow_next(flow, &branch, &err) > 0)
+	while (perfev_flow_next(flow, &branch, &err) > 0) {
+		if (branch.type >= PERFEV_FLOW_PSB) /* no branch, but what else there is */
+			continue;
 		printf("%s 0x%" PRIx64 " to 0x%" PRIx64 "%s%s\n", perfev_flow_type_name(branch.type), branch.from, branch.to,
 		       branch.flags & PERFEV_FLOW_BEGINS ? ", it begins" : "", branch.flags & PERFEV_FLOW_ENDS ? ", it ends" : "");
+	}
 	perfev_flow_free(flow);
 	return 0;
 }

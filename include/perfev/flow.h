@@ -154,6 +154,11 @@ PERFEV_API int perfev_flow_begin(struct perfev_flow *flow, const struct perfev_b
  * Since: 0.1 */
 PERFEV_API void perfev_flow_task(struct perfev_flow *flow, int32_t pid, int32_t tid, int32_t cpu);
 
+/* perfev_flow_forget() - code may be other from here on: something was mapped, or written anew
+ * Code that was asked for is remembered until then, or until perfev_flow_begin(), for each process.
+ * Since: 0.1 */
+PERFEV_API void perfev_flow_forget(struct perfev_flow *flow);
+
 /*
  * perfev_flow_next() - the next branch, or what else there is to tell
  * Damaged packets, code that is not known and packets that do not fit it are gaps. The way of Intel PT goes on with the next

@@ -33,6 +33,13 @@ struct perfev_profile;
 PERFEV_API int perfev_profile_new(struct perfev_profile **ret, struct perfev_error *err);
 PERFEV_API void perfev_profile_free(struct perfev_profile *profile);
 
+/*
+ * perfev_profile_set_flat() - samples that are added from now on count for their functions, and make no call trees
+ * For those who only want perfev_profile_functions() and perfev_profile_top(): it is less work, and memory.
+ * Since: 0.1
+ */
+PERFEV_API void perfev_profile_set_flat(struct perfev_profile *profile);
+
 /* perfev_profile_event() - add an event; returns its index, or a negative errno */
 PERFEV_API int perfev_profile_event(struct perfev_profile *profile, const char *name,
 				    struct perfev_error *err);

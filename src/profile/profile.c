@@ -46,6 +46,11 @@ void perfev_profile_free(struct perfev_profile *profile)
 	free(profile);
 }
 
+void perfev_profile_set_flat(struct perfev_profile *profile)
+{
+	profile->flat = true;
+}
+
 /* ---- hash tables ---------------------------------------------------------------------------------------- */
 
 static size_t frame_hash(const char *symbol, const char *module, uint64_t address, uint32_t kind)

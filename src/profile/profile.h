@@ -57,6 +57,7 @@ struct perfev_profile {
 	struct event *events;
 	size_t event_count, event_room;
 	uint64_t sample; /* number of the current one */
+	bool flat;	 /* samples make no nodes */
 };
 
 /* profile_add.c: a node of a tree, which has the next number. Return: 0, -ENOMEM. */

@@ -277,14 +277,35 @@ static int add_group(struct perfev_profile *p, const struct perfev_profile_stack
 	return 0;
 }
 
+/* The same without trees; what is counted is fetched before. */
+static void add_flat(struct perfev_profile *p, const struct perfev_profile_stack *stacks, size_t count)
+{
+	size_t i, k;
+
+	for (i = 0; i < count; i++)
+		for (k = 0; k < stacks[i].count; k++)
+			fetch(&p->events[stacks[i].event].stats[stacks[i].frames[k]]);
+	for (i = 0; i < count; i++) {
+		struct event *event = &p->events[stacks[i].event];
+
+		event->samples++;
+		event->weight += stacks[i].weight;
+		count_functions(p, event, &stacks[i]);
+	}
+}
+
 /* Return: how many were added; -ENOMEM. */
 static int add_some(struct perfev_profile *p, const struct perfev_profile_stack *stacks, size_t count)
 {
 	size_t n = 0;
 
-	for (; n < count && n < GROUP && (!n || goes_together(p, &stacks[n])); n++)
+	for (; n < count && n < GROUP && (!n || p->flat || goes_together(p, &stacks[n])); n++)
 		if (reserve_stats(p, &p->events[stacks[n].event]) < 0)
 			return -ENOMEM;
+	if (p->flat) {
+		add_flat(p, stacks, n);
+		return (int)n;
+	}
 	return add_group(p, stacks, n) < 0 ? -ENOMEM : (int)n;
 }
 

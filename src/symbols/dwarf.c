@@ -133,6 +133,7 @@ struct walk {
 	const struct dwarf *dwarf;	/* where the DIEs are, */
 	const struct dwarf_unit *dies;	/* and their unit there */
 	struct dwarf_unit *unit;	/* that gets the functions */
+	const unsigned char *info;	/* the section that they are in */
 	struct places places;
 	uint32_t inside[DEPTH_MAX]; /* by depth: the function whose children they are, + 1; 0: none */
 	unsigned depth;
@@ -165,53 +166,65 @@ static int add_function(struct walk *w, const struct dwarf_die *die, uint32_t *n
 	return 0;
 }
 
-/* Types, and functions without code, have no code in their children. */
-static bool is_passed_over(const struct dwarf_die *die, bool has_code)
+/* Types, and functions without code, have no code in their children: the reader goes behind those, where that is said. */
+static bool pass_over(const struct walk *w, struct dwarf_reader *r, const struct dwarf_die *die, bool has_code)
 {
-	switch (die->tag) {
-	case DW_TAG_array_type:
-	case DW_TAG_class_type:
-	case DW_TAG_enumeration_type:
-	case DW_TAG_structure_type:
-	case DW_TAG_subroutine_type:
-	case DW_TAG_union_type:
-		return true;
-	case DW_TAG_subprogram:
-		return !has_code;
-	default:
+	const unsigned char *next;
+
+	if (!(dwarf_is_type(die->tag) || (die->tag == DW_TAG_subprogram && !has_code)) || die->sibling <= die->offset ||
+	    die->sibling >= w->dies->end)
 		return false;
-	}
+	next = (const unsigned char *)dwarf_bytes(w->dwarf, DWARF_INFO).data + die->sibling;
+	if (next <= r->at)
+		return false;
+	r->at = next;
+	return true;
 }
 
-/* One DIE. Returns 1 to go on, 0 at the end, -ENOMEM. */
-static int walk_die(struct walk *w, struct dwarf_reader *r, const struct dwarf_abbrevs *abbrevs)
+/* Its children follow. Return: 1 to go on, 0 at the end. */
+static int go_inside(struct walk *w, uint32_t function)
+{
+	if (w->depth + 1 >= DEPTH_MAX)
+		return 0;
+	w->inside[++w->depth] = function;
+	return 1;
+}
+
+/* A DIE of which something is wanted. Returns 1 to go on, 0 at the end, -ENOMEM. */
+static int take_die(struct walk *w, struct dwarf_reader *r, const struct dwarf_abbrevs *abbrevs, const struct dwarf_abbrev *kind,
+		    uint64_t offset)
 {
 	struct dwarf_die die;
 	uint32_t number = 0;
 
-	if (!dwarf_die_read(&die, r, w->dwarf, w->dies, abbrevs))
+	if (!dwarf_die_read(&die, r, w->dwarf, w->dies, abbrevs, kind, offset))
 		return 0;
-	if (!die.tag) {
-		w->depth -= w->depth > 0;
-		return w->depth > 0;
-	}
 	if ((die.tag == DW_TAG_subprogram || die.tag == DW_TAG_inlined_subroutine) && add_function(w, &die, &number) < 0)
 		return -ENOMEM;
 	if (!die.children)
 		return w->depth > 0;
-	if (die.sibling > die.offset && die.sibling < w->dies->end && is_passed_over(&die, number)) {
-		const unsigned char *next = (const unsigned char *)dwarf_bytes(w->dwarf, DWARF_INFO).data + die.sibling;
+	if (pass_over(w, r, &die, number))
+		return 1;
+	return go_inside(w, number ? number : die.tag == DW_TAG_subprogram ? 0 : w->inside[w->depth]);
+}
 
-		if (next > r->at) {
-			r->at = next;
-			return 1;
-		}
-	}
-	if (w->depth + 1 >= DEPTH_MAX)
+/* One DIE. Returns the same. */
+static inline int walk_die(struct walk *w, struct dwarf_reader *r, const struct dwarf_abbrevs *abbrevs)
+{
+	const unsigned char *at = r->at;
+	const struct dwarf_abbrev *kind = dwarf_die_kind(r, abbrevs);
+
+	if (!kind)
 		return 0;
-	number = number ? number : die.tag == DW_TAG_subprogram ? 0 : w->inside[w->depth];
-	w->inside[++w->depth] = number;
-	return 1;
+	if (!kind->tag) {
+		w->depth -= w->depth > 0;
+		return w->depth > 0;
+	}
+	if (!kind->plain)
+		return take_die(w, r, abbrevs, kind, (uint64_t)(at - w->info));
+	if (!dwarf_step_over(r, abbrevs->steps + kind->first, kind->count))
+		return 0;
+	return kind->children ? go_inside(w, w->inside[w->depth]) : w->depth > 0;
 }
 
 static int compile(struct dwarf *dwarf, struct dwarf_unit *unit)
@@ -229,6 +242,7 @@ static int compile(struct dwarf *dwarf, struct dwarf_unit *unit)
 	w->dwarf = unit->split ? unit->split->file : dwarf;
 	w->dies = unit->split ? &unit->split->unit : unit;
 	w->unit = unit;
+	w->info = dwarf_bytes(w->dwarf, DWARF_INFO).data;
 	r = dwarf_info_reader(w->dwarf, w->dies, w->dies->dies);
 	result = dwarf_abbrevs_read(&abbrevs, w->dwarf, w->dies);
 	if (result == 0)

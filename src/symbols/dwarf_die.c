@@ -276,6 +276,7 @@ void dwarf_abbrevs_free(struct dwarf_abbrevs *abbrevs)
 {
 	free(abbrevs->items);
 	free(abbrevs->specs);
+	free(abbrevs->steps);
 	memset(abbrevs, 0, sizeof(*abbrevs));
 }
 
@@ -328,6 +329,40 @@ static int read_specs(struct dwarf_abbrevs *a, struct dwarf_reader *r)
 	}
 }
 
+/* Types may say where the next one is that is not in them; functions are read. */
+static bool is_wanted(const struct dwarf_abbrev *item)
+{
+	return item->tag == DW_TAG_subprogram || item->tag == DW_TAG_inlined_subroutine || (item->children && dwarf_is_type(item->tag));
+}
+
+/* A kind of which nothing is wanted has steps in place of what was read last. */
+static int make_plain(struct dwarf_abbrevs *a, struct dwarf_abbrev *item, const struct dwarf_unit *unit)
+{
+	const struct dwarf_sizes sizes = {unit->address_size, unit->offset_size, unit->version};
+	size_t room = a->step_room ? a->step_room : 256;
+	uint8_t *steps;
+	int n;
+
+	while (room - a->step_count < item->count)
+		room *= 2;
+	if (room > a->step_room) {
+		steps = realloc(a->steps, room);
+		if (!steps)
+			return -ENOMEM;
+		a->steps = steps;
+		a->step_room = room;
+	}
+	n = dwarf_steps(a->steps + a->step_count, a->specs + item->first, item->count, sizes);
+	if (n < 0)
+		return 0;
+	item->plain = true;
+	a->spec_count = item->first;
+	item->first = (uint32_t)a->step_count;
+	item->count = (uint32_t)n;
+	a->step_count += (size_t)n;
+	return 0;
+}
+
 int dwarf_abbrevs_read(struct dwarf_abbrevs *ret, const struct dwarf *dwarf, const struct dwarf_unit *unit)
 {
 	struct dwarf_reader r = dwarf_section_reader(dwarf, DWARF_ABBREV, unit->abbrev);
@@ -348,6 +383,9 @@ int dwarf_abbrevs_read(struct dwarf_abbrevs *ret, const struct dwarf *dwarf, con
 		item->first = (uint32_t)ret->spec_count;
 		result = read_specs(ret, &r);
 		item->count = (uint32_t)(ret->spec_count - item->first);
+		item->plain = false;
+		if (result == 0 && item->tag && !is_wanted(item))
+			result = make_plain(ret, item, unit);
 	}
 	return result;
 }
@@ -457,24 +495,26 @@ static bool read_values(struct dwarf_die *die, struct dwarf_reader *r, const str
 	return true;
 }
 
-bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct dwarf *dwarf,
-		    const struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs)
+const struct dwarf_abbrev *dwarf_die_kind(struct dwarf_reader *r, const struct dwarf_abbrevs *abbrevs)
 {
-	const unsigned char *data = dwarf_bytes(dwarf, DWARF_INFO).data;
-	const struct dwarf_abbrev *abbrev;
-	uint64_t code;
+	static const struct dwarf_abbrev end;
+	uint64_t code = dwarf_uleb(r);
 
+	if (r->failed)
+		return NULL;
+	if (!code)
+		return &end;
+	return code < abbrevs->count && abbrevs->items[code].tag ? &abbrevs->items[code] : NULL;
+}
+
+bool dwarf_die_read(struct dwarf_die *ret, struct dwarf_reader *r, const struct dwarf *dwarf, const struct dwarf_unit *unit,
+		    const struct dwarf_abbrevs *abbrevs, const struct dwarf_abbrev *kind, uint64_t offset)
+{
 	memset(ret, 0, sizeof(*ret));
-	ret->offset = (uint64_t)(r->at - data);
-	code = dwarf_uleb(r);
-	if (r->failed || !code)
-		return !r->failed;
-	if (code >= abbrevs->count || !abbrevs->items[code].tag)
-		return false;
-	abbrev = &abbrevs->items[code];
-	ret->tag = abbrev->tag;
-	ret->children = abbrev->children;
-	return !abbrev->count || read_values(ret, r, dwarf, unit, abbrevs->specs + abbrev->first, abbrev->count);
+	ret->offset = offset;
+	ret->tag = kind->tag;
+	ret->children = kind->children;
+	return !kind->count || read_values(ret, r, dwarf, unit, abbrevs->specs + kind->first, kind->count);
 }
 
 /* Passes over the attributes of one kind; nearly all names and forms have one byte. */

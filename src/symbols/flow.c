@@ -174,6 +174,12 @@ void perfev_flow_task(struct perfev_flow *flow, int32_t pid, int32_t tid, int32_
 	flow->cpu = cpu;
 }
 
+void perfev_flow_forget(struct perfev_flow *flow)
+{
+	if (flow->kind->forget)
+		flow->kind->forget(flow);
+}
+
 /* The pieces in one; one is taken as it is. */
 static int join(struct perfev_flow *flow, const struct perfev_bytes *pieces, size_t count, struct perfev_error *err)
 {

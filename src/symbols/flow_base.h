@@ -22,6 +22,7 @@ struct flow_kind {
 	void (*free)(struct perfev_flow *flow);
 	int (*begin)(struct perfev_flow *flow, struct perfev_error *err);
 	void (*step)(struct perfev_flow *flow); /* puts branches, or ends */
+	void (*forget)(struct perfev_flow *flow); /* of code; NULL: nothing is kept */
 };
 
 struct perfev_flow {

@@ -507,4 +507,4 @@ static void etm_step(struct perfev_flow *flow)
 	}
 }
 
-const struct flow_kind flow_etm = {etm_new, etm_free, etm_begin, etm_step};
+const struct flow_kind flow_etm = {etm_new, etm_free, etm_begin, etm_step, NULL};

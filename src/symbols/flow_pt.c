@@ -434,4 +434,13 @@ static int pt_begin(struct perfev_flow *flow, struct perfev_error *err)
 	return 0;
 }
 
-const struct flow_kind flow_pt = {pt_make, pt_free, pt_begin, pt_step};
+static void pt_forget(struct perfev_flow *flow)
+{
+	struct pt *pt = flow->state;
+
+	pt->window_size = 0;
+	if (++pt->age == 0) /* went round */
+		memset(pt->blocks, 0, sizeof(pt->blocks));
+}
+
+const struct flow_kind flow_pt = {pt_make, pt_free, pt_begin, pt_step, pt_forget};

@@ -9,6 +9,17 @@
 
 #define PT_STACK  64  /* return addresses, as many as the CPU compresses */
 #define PT_WINDOW 128 /* bytes of code that are asked for at once */
+#define PT_BLOCKS 2048 /* that are remembered */
+
+/* Code without a branch, up to one: walked once, and then known. */
+struct pt_block {
+	uint64_t ip, branch_ip;
+	int32_t pid;
+	uint32_t count; /* of instructions, the branch is one; 0: none */
+	uint32_t age;	/* pt->age when it was walked: else it is forgotten */
+	struct x86_instruction branch;
+	bool is_64;
+};
 
 /* What comes of a step. */
 enum pt_result {
@@ -86,6 +97,8 @@ struct pt {
 	unsigned char window[PT_WINDOW]; /* code */
 	uint64_t window_ip;
 	size_t window_size;
+	struct pt_block blocks[PT_BLOCKS]; /* by a hash of ip */
+	uint32_t age;
 	struct pt_time time;
 	uint64_t sample_time, sample_instructions; /* of the state that is told */
 	uint32_t told_ratio;

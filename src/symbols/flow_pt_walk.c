@@ -48,17 +48,42 @@ static enum pt_result read_instruction(struct pt *pt)
 	return decode(pt) ? PT_AGAIN : PT_BAD_INSTRUCTION;
 }
 
-static void count(struct pt *pt)
+static void count(struct pt *pt, uint32_t instructions)
 {
-	pt->flow->instructions++;
-	pt->time.instructions++;
-	pt->sample_instructions++;
-	pt->idle++;
+	pt->flow->instructions += instructions;
+	pt->time.instructions += instructions;
+	pt->sample_instructions += instructions;
+	pt->idle += instructions;
+}
+
+static struct pt_block *block_of(struct pt *pt, uint64_t ip)
+{
+	return &pt->blocks[(ip ^ ip >> 11) % PT_BLOCKS];
+}
+
+static bool is_known(const struct pt *pt, const struct pt_block *block)
+{
+	return block->count && block->age == pt->age && block->ip == pt->ip && block->pid == pt->flow->pid && block->is_64 == pt->is_64;
+}
+
+static void remember(struct pt *pt, uint64_t from, uint32_t instructions)
+{
+	struct pt_block *block = block_of(pt, from);
+
+	block->ip = from;
+	block->branch_ip = pt->ip;
+	block->pid = pt->flow->pid;
+	block->count = instructions;
+	block->age = pt->age;
+	block->branch = pt->instruction;
+	block->is_64 = pt->is_64;
 }
 
 /* To a branch, or to @to. */
 static enum pt_result walk_straight(struct pt *pt, uint64_t to, bool *there)
 {
+	uint64_t from = pt->ip;
+	uint32_t instructions = 0;
 	enum pt_result r;
 
 	*there = to && pt->ip == to;
@@ -68,12 +93,31 @@ static enum pt_result walk_straight(struct pt *pt, uint64_t to, bool *there)
 			return r;
 		if (pt->idle > IDLE_MAX)
 			return PT_LOOP;
-		count(pt);
-		if (pt->instruction.branch != X86_NONE)
+		count(pt, 1);
+		instructions++;
+		if (pt->instruction.branch != X86_NONE) {
+			remember(pt, from, instructions);
 			return PT_AGAIN;
+		}
 		pt->ip += pt->instruction.size;
 		*there = to && pt->ip == to;
 	}
+	return PT_AGAIN;
+}
+
+/* The same, over what is known. */
+static enum pt_result walk_block(struct pt *pt, uint64_t to, bool *there)
+{
+	const struct pt_block *block = block_of(pt, pt->ip);
+
+	if (to || !is_known(pt, block))
+		return walk_straight(pt, to, there);
+	*there = false;
+	if (pt->idle > IDLE_MAX)
+		return PT_LOOP;
+	count(pt, block->count);
+	pt->ip = block->branch_ip;
+	pt->instruction = block->branch;
 	return PT_AGAIN;
 }
 
@@ -134,7 +178,7 @@ static enum pt_result fail(struct pt *pt, enum pt_result r)
 enum pt_result pt_walk(struct pt *pt, uint64_t to)
 {
 	bool there;
-	enum pt_result r = walk_straight(pt, to, &there);
+	enum pt_result r = walk_block(pt, to, &there);
 
 	if (r != PT_AGAIN)
 		return fail(pt, r);

@@ -85,16 +85,45 @@ static int find_module(struct kallsyms *k, char *name, uint16_t *ret)
 	return 0;
 }
 
-static int take_line(struct kallsyms *k, char *line, const char *end)
+/* The upper half of an address is mostly that of the line before. */
+struct upper {
+	char digits[8]; /* "": of none yet */
+	uint64_t half;
+};
+
+static inline char *read_address(char *line, const char *end, struct upper *upper, uint64_t *ret)
+{
+	uint64_t lower;
+	char *at;
+
+	if (end - line > 16 && !memcmp(line, upper->digits, 8) && line[16] == ' ' && digits_read_hex8(line + 8, &lower)) {
+		*ret = upper->half | lower;
+		return line + 16;
+	}
+	at = digits_read_hex(line, end, ret);
+	if (at == line + 16) {
+		memcpy(upper->digits, line, 8);
+		upper->half = *ret >> 32 << 32;
+	}
+	return at;
+}
+
+/* Where the module begins, behind a name: "\t[ext4]"; NULL: the symbol is the kernel's own. */
+static inline char *find_tab(char *name, const char *end)
+{
+	return end[-1] == ']' ? memchr(name, '\t', (size_t)(end - name)) : NULL;
+}
+
+static int take_line(struct kallsyms *k, char *line, const char *end, struct upper *upper)
 {
 	struct symbol s = {0, 0, NULL, 0, false, 0};
-	char *at = digits_read_hex(line, end, &s.start), *name, *tab, type;
+	char *at = read_address(line, end, upper, &s.start), *name, *tab, type;
 
 	if (at == line || at[0] != ' ' || !at[1] || at[2] != ' ')
 		return 0;
 	type = at[1];
 	name = at + 3;
-	tab = strchr(name, '\t');
+	tab = find_tab(name, end);
 	if (tab) {
 		*tab = 0;
 		if (find_module(k, tab + 1, &s.module) < 0)
@@ -116,6 +145,7 @@ static int take_line(struct kallsyms *k, char *line, const char *end)
 static int parse(struct kallsyms *k)
 {
 	char *line = k->text, *end = k->text + k->size, *newline;
+	struct upper upper = {"", 0};
 
 	if (table_reserve(&k->table, k->size / LINE_BYTES) < 0)
 		return -ENOMEM;
@@ -124,7 +154,7 @@ static int parse(struct kallsyms *k)
 		if (!newline)
 			newline = end; /* the last line of a file that somebody edited */
 		*newline = 0;
-		if (take_line(k, line, newline) < 0)
+		if (take_line(k, line, newline, &upper) < 0)
 			return -ENOMEM;
 	}
 	if (!k->table.count)

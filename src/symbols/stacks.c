@@ -30,9 +30,9 @@ struct perfev_stacks {
 	struct perfev_symbols *symbols;
 	struct worker *workers; /* the first one is the caller */
 	uint32_t jobs, started;
-	struct batch *batches, *filling;
+	struct batch **batches, *filling;
 	struct batch **ring; /* those that were filled, by number */
-	size_t batch_count, ahead; /* there are, and how many are used mostly */
+	size_t batch_count, batch_max, ahead; /* there are, there may be, and how many are used mostly */
 	/* with the lock: */
 	struct batch **unused; /* the one used last is the last: it still is near to the processor */
 	size_t unused_count;
@@ -46,7 +46,7 @@ struct perfev_stacks {
 
 static struct batch *batch_at(const struct perfev_stacks *s, uint64_t number)
 {
-	return s->ring[number % s->batch_count];
+	return s->ring[number % s->batch_max];
 }
 
 /* ---- making and freeing ------------------------------------------------------------------------------------------ */
@@ -76,21 +76,30 @@ static int make_worker(struct perfev_stacks *s, struct worker *worker, struct pe
 	return worker->locator ? 0 : error_memory(err);
 }
 
+/* One that is not used, made when there is none and may be one more; NULL: there is none. */
+static struct batch *take_unused(struct perfev_stacks *s)
+{
+	struct batch *batch;
+
+	if (s->unused_count)
+		return s->unused[--s->unused_count];
+	batch = s->batch_count < s->batch_max ? calloc(1, sizeof(*batch)) : NULL;
+	if (batch)
+		s->batches[s->batch_count++] = batch;
+	return batch;
+}
+
 static int make_all(struct perfev_stacks *s, struct perfev_error *err)
 {
-	size_t i;
-
 	s->ahead = s->jobs > 1 ? 2 * (size_t)s->jobs + BATCHES_AHEAD : 1;
-	s->batch_count = s->jobs > 1 ? s->ahead + BATCHES_MORE : 1;
-	s->batches = calloc(s->batch_count, sizeof(*s->batches)); /* memory that nobody looked at is none */
-	s->ring = calloc(s->batch_count, sizeof(*s->ring));
-	s->unused = calloc(s->batch_count, sizeof(*s->unused));
+	s->batch_max = s->jobs > 1 ? s->ahead + BATCHES_MORE : 1;
+	s->batches = calloc(s->batch_max, sizeof(struct batch *));
+	s->ring = calloc(s->batch_max, sizeof(*s->ring));
+	s->unused = calloc(s->batch_max, sizeof(*s->unused));
 	s->workers = calloc(s->jobs, sizeof(*s->workers));
-	if (!s->batches || !s->ring || !s->unused || !s->workers)
+	s->filling = s->batches && s->unused ? take_unused(s) : NULL;
+	if (!s->filling || !s->ring || !s->workers)
 		return error_memory(err);
-	for (i = s->batch_count; i > 0; i--)
-		s->unused[s->unused_count++] = &s->batches[i - 1];
-	s->filling = s->unused[--s->unused_count];
 	return make_worker(s, &s->workers[0], err);
 }
 
@@ -156,10 +165,11 @@ void perfev_stacks_free(struct perfev_stacks *stacks)
 	if (!stacks)
 		return;
 	end_threads(stacks);
-	for (i = 0; stacks->batches && i < stacks->batch_count; i++) {
-		empty(&stacks->batches[i]);
-		free(stacks->batches[i].located);
-		free(stacks->batches[i].keys);
+	for (i = 0; i < stacks->batch_count; i++) {
+		empty(stacks->batches[i]);
+		free(stacks->batches[i]->located);
+		free(stacks->batches[i]->keys);
+		free(stacks->batches[i]);
 	}
 	for (i = 0; stacks->workers && i < stacks->jobs; i++) {
 		locator_free(stacks->workers[i].locator);
@@ -307,7 +317,7 @@ static void start_threads(struct perfev_stacks *s)
 /* Whether more batches may wait than mostly: others would have nothing to do until the kernel's symbols are there. */
 static bool may_wait(const struct perfev_stacks *s)
 {
-	return s->symbols->kernel_loading && s->unused_count;
+	return s->symbols->kernel_loading && (s->unused_count || s->batch_count < s->batch_max);
 }
 
 /* With the lock: until no more than @waiting batches are not taken yet. */
@@ -336,14 +346,18 @@ static int submit(struct perfev_stacks *s, uint64_t waiting, struct perfev_error
 	pthread_mutex_lock(&s->lock);
 	if (batch->count) {
 		batch->state = BATCH_FULL;
-		s->ring[s->filled++ % s->batch_count] = batch;
+		s->ring[s->filled++ % s->batch_max] = batch;
 		s->filling = NULL;
 		pthread_cond_broadcast(&s->changed);
 	}
 	work_off(s, waiting);
-	r = result(s, err);
 	if (!s->filling)
-		s->filling = s->unused[--s->unused_count];
+		s->filling = take_unused(s);
+	if (!s->filling) { /* there is no memory for one more */
+		work_off(s, 0);
+		s->filling = take_unused(s);
+	}
+	r = result(s, err);
 	pthread_mutex_unlock(&s->lock);
 	empty(s->filling);
 	return r;

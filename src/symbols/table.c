@@ -107,6 +107,15 @@ static uint64_t page_after(uint64_t address)
 	return ((address + 4095) & ~UINT64_C(4095)) + 4096;
 }
 
+static bool has_sizes(const struct table *table)
+{
+	size_t i = 0;
+
+	while (i < table->count && table->items[i].end == table->items[i].start)
+		i++;
+	return i < table->count;
+}
+
 /* A label inside of a function that has a size is none of its own, as what is behind it is still the function; nor is one where
  * such a function begins, which is code that has no instructions. */
 static void drop_labels(struct table *table)
@@ -114,6 +123,8 @@ static void drop_labels(struct table *table)
 	uint64_t end = 0;
 	size_t from, to = 0;
 
+	if (!has_sizes(table))
+		return;
 	for (from = 0; from < table->count; from++) {
 		const struct symbol *s = &table->items[from];
 

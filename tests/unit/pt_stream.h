@@ -357,6 +357,17 @@ static inline void stream_all(struct pt_stream *s, const struct stepped *steps)
 	stream_ip(s, PERFEV_PT_TIP_PGD, 0);
 }
 
+/* The same steps once more. */
+static inline void stream_again(struct pt_stream *s, const struct stepped *steps)
+{
+	s->now += 1000;
+	stream_psb(s, 0);
+	stream_ip(s, PERFEV_PT_TIP_PGE, steps->steps[0].ip);
+	stream_steps(s, steps, 0, steps->count - 1);
+	stream_ip(s, PERFEV_PT_FUP, steps->steps[steps->count - 1].ip);
+	stream_ip(s, PERFEV_PT_TIP_PGD, 0);
+}
+
 static inline void stream_free(struct pt_stream *s)
 {
 	free(s->data);

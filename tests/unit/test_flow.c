@@ -479,7 +479,7 @@ static void test_changed_traces(void **state)
 	stream_free(&stream);
 }
 
-/* A file for tests of the command: unit-flow --write FILE TRUTH, or --write-cpus, -samples, -times, -events. */
+/* A file for tests of the command: unit-flow --write FILE TRUTH, or --write-cpus, -samples, -times, -events, -long. */
 static int write_recording(char **names, const char *how)
 {
 	struct pt_stream stream = {.compress = true, .psb_every = 1000, .stop_every = 3001};
@@ -493,6 +493,8 @@ static int write_recording(char **names, const char *how)
 	else if (!strcmp(how, "--write-events"))
 		stream = (struct pt_stream){.times = true, .psb_every = 990, .stop_every = 2001, .events_every = 37};
 	stream_all(&stream, &steps);
+	for (i = 0; i < 200 && !strcmp(how, "--write-long"); i++)
+		stream_again(&stream, &steps);
 	if (!strcmp(how, "--write-cpus"))
 		pt_write_cpus(names[0], &steps);
 	else if (!strcmp(how, "--write-samples"))

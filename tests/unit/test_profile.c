@@ -308,11 +308,29 @@ static void same_numbers(struct perfev_profile *other, uint32_t *frames, uint32_
 	}
 }
 
+static void expect_same_functions(const struct perfev_profile *other)
+{
+	struct perfev_function *mine, *its;
+	size_t count, other_count, i;
+
+	assert_works(perfev_profile_functions(profile, -1, &mine, &count, &err));
+	assert_works(perfev_profile_functions(other, -1, &its, &other_count, &err));
+	assert_int_equal(count, other_count);
+	for (i = 0; i < count; i++) {
+		assert_int_equal(mine[i].frame, its[i].frame);
+		assert_int_equal(mine[i].self, its[i].self);
+		assert_int_equal(mine[i].total, its[i].total);
+		assert_int_equal(mine[i].self_weight, its[i].self_weight);
+		assert_int_equal(mine[i].total_weight, its[i].total_weight);
+	}
+	free(mine);
+	free(its);
+}
+
 static void expect_same(const struct perfev_profile *other)
 {
 	struct perfev_profile_node *a, *b;
-	struct perfev_function *f, *g;
-	size_t a_count, b_count, i;
+	size_t a_count, b_count;
 
 	assert_works(perfev_profile_nodes(profile, &a, &a_count, &err));
 	assert_works(perfev_profile_nodes(other, &b, &b_count, &err));
@@ -320,17 +338,7 @@ static void expect_same(const struct perfev_profile *other)
 	assert_memory_equal(a, b, a_count * sizeof(*a)); /* their numbers too */
 	free(a);
 	free(b);
-	assert_works(perfev_profile_functions(profile, -1, &f, &a_count, &err));
-	assert_works(perfev_profile_functions(other, -1, &g, &b_count, &err));
-	assert_int_equal(a_count, b_count);
-	for (i = 0; i < a_count; i++) {
-		assert_int_equal(f[i].frame, g[i].frame);
-		assert_int_equal(f[i].self, g[i].self);
-		assert_int_equal(f[i].total, g[i].total);
-		assert_int_equal(f[i].total_weight, g[i].total_weight);
-	}
-	free(f);
-	free(g);
+	expect_same_functions(other);
 }
 
 /* The first ones are those of all, with equal numbers, equal names, and none, among them. */
@@ -396,6 +404,35 @@ static void test_all_together(void **state)
 	stacks[50].frames = &bad;
 	assert_fails(perfev_profile_add_all(other, stacks, 100, &err), EINVAL);
 	expect_same(other);
+	perfev_profile_free(other);
+}
+
+/* Without trees functions are the same, recursion included, and there are no nodes but the roots. */
+static void test_flat(void **state)
+{
+	struct perfev_profile_stack stacks[100];
+	uint32_t frames[100][DEEPEST], numbers[40], comms[4];
+	struct perfev_profile_event_info info;
+	struct perfev_profile *other;
+	size_t i, k;
+
+	(void)state;
+	assert_works(perfev_profile_new(&other, &err));
+	same_numbers(other, numbers, comms);
+	perfev_profile_set_flat(other);
+	for (i = 0; i < 100; i++) {
+		stacks[i] = (struct perfev_profile_stack){frames[i], random_below(DEEPEST + 1), random_below(100),
+							 random_below(8) == 0, random_below(4) ? comms[random_below(4)] : UINT32_MAX};
+		for (k = 0; k < stacks[i].count; k++)
+			frames[i][k] = numbers[random_below(i < 50 ? 4 : 40)];
+	}
+	assert_works(perfev_profile_add_all(profile, stacks, 100, &err));
+	assert_works(perfev_profile_add_all(other, stacks, 100, &err));
+	assert_true(perfev_profile_node_count(profile) > 100);
+	assert_int_equal(perfev_profile_node_count(other), perfev_profile_event_count(other));
+	assert_true(perfev_profile_event_at(other, 0, &info));
+	assert_true(info.samples > 50);
+	expect_same_functions(other);
 	perfev_profile_free(other);
 }
 
@@ -585,6 +622,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test_setup_teardown(test_wrong_numbers, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_top, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_all_together, setup, teardown),
+	cmocka_unit_test_setup_teardown(test_flat, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_folded_names, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_folded_order, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_sinks_that_fail, setup, teardown),

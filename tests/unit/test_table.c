@@ -307,6 +307,38 @@ static void test_hidden_and_garbage(void **state)
 	left_check();
 }
 
+/* Addresses are read the same whatever was read before them: with fewer digits, with letters of both kinds, in other parts of
+ * the address space; and brackets belong to a module only behind a tab. */
+static void test_lines_of_all_kinds(void **state)
+{
+	static const uint64_t uppers[] = {0, 0xffffffff, 0xffffffff, 0xffff8000, 0xabcdef01, 0x1};
+	static const char *const forms[] = {"%llx t ", "%016llx t ", "%016llX t ", "%09llx t ", "%020llx t "};
+	static const char *const ends[] = {"one", "two]", "[three]", "four\t[m]"};
+	uint64_t address[4000];
+	char *text = malloc(sizeof(address) / 8 * 64), *at = text;
+	struct kallsyms k;
+	uint32_t i, mixed;
+
+	(void)state;
+	assert_non_null(text);
+	for (i = 0; i < sizeof(address) / 8; i++) {
+		mixed = i * 2654435761u; /* another one each time */
+		address[i] = uppers[mixed >> 28 & 15 ? mixed >> 24 & 3 : mixed % 6] << 32 | mixed;
+		if (!address[i])
+			address[i] = 1;
+		at += sprintf(at, forms[mixed >> 8 & 15 ? 1 : mixed >> 12 & 3 ? 0 : mixed >> 14 & 3], (unsigned long long)address[i]);
+		at += sprintf(at, "%s\n", ends[mixed >> 20 & 3]);
+	}
+	assert_int_equal(load(&k, text), 0);
+	for (i = 0; i < sizeof(address) / 8; i++) {
+		uint32_t end = (i * 2654435761u) >> 20 & 3;
+
+		expect_symbol(&k, address[i], end == 3 ? "four" : ends[end], end == 3 ? "[m]" : NULL);
+	}
+	kallsyms_free(&k);
+	free(text);
+}
+
 /* More modules than a number of 16 bits can tell apart. */
 static void test_many_modules(void **state)
 {
@@ -339,6 +371,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(test_without_sizes),
 	cmocka_unit_test(test_kallsyms),
 	cmocka_unit_test(test_hidden_and_garbage),
+	cmocka_unit_test(test_lines_of_all_kinds),
 	cmocka_unit_test(test_many_modules),
 };
 
