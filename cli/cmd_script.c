@@ -215,7 +215,8 @@ static int take(void *context, const struct perfev_record *record, const struct 
 	if (is_guest(&sample) || !filter_passes(&run->o->filter, &sample))
 		return 0;
 	run->script.unwound = false;
-	if (!run->o->no_chains) {
+	/* perf has chains of events that were recorded with them only, though others may have a stack */
+	if (!run->o->no_chains && (run->o->json || sample.present & PERF_SAMPLE_CALLCHAIN)) {
 		r = replay_unwind(&run->script.replay, &sample, layout, err);
 		if (r < 0)
 			return r;

@@ -216,7 +216,9 @@ static void put_feature(const struct perfev_reader *reader, unsigned feature, st
 		printf("%s: ", name);
 	else
 		printf("feature %u: ", feature);
-	if (feature == PERFEV_FEATURE_TRACING_DATA)
+	if (!section.size && feature != PERFEV_FEATURE_BRANCH_STACK) /* of a stream the end of them, with the first number that perf has no name for */
+		puts("(empty)");
+	else if (feature == PERFEV_FEATURE_TRACING_DATA)
 		put_formats(section);
 	else if (feature == PERFEV_FEATURE_SIMPLEPERF_INIT_MAP)
 		put_maps(reader, section, swapped);

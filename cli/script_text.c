@@ -182,12 +182,13 @@ static int put_ip(struct script *script, const struct script_sample *s, struct p
 static int find_end(struct script *script, const struct script_sample *s, uint64_t ip, struct perfev_frame *frame,
 		    struct perfev_error *err)
 {
-	int r = find(script, s, ip, s->cpumode, frame, err);
+	uint32_t other = s->cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
+	const struct perfev_place here = {ip, s->pid, s->cpumode}, there = {ip, s->pid, other};
+	uint64_t offset;
+	bool is_there = !perfev_symbols_mapped(script->replay.symbols, &here, &offset) &&
+			perfev_symbols_mapped(script->replay.symbols, &there, &offset);
 
-	if (r >= 0 && !strcmp(frame->module, "[unknown]"))
-		r = find(script, s, ip, s->cpumode == PERF_RECORD_MISC_USER ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER,
-			 frame, err);
-	return r;
+	return find(script, s, ip, is_there ? other : s->cpumode, frame, err);
 }
 
 /* Events whose address is code, or what code touched first: it has a name too. */

@@ -56,7 +56,7 @@ def test_list_of_a_glob():
     done = perfev("list", "no-such-*")
     expect_code(done, 1)
     if "tracepoints" not in done.err:  # which cannot be seen here
-        expect_in("no event here matches no-such-*", done.err)
+        expect_in("no event here matches 'no-such-*'", done.err)
     done = perfev("list", "a", "b")
     expect_code(done, 2)
     expect_in("'b'", done.err)

@@ -3,7 +3,7 @@
 import struct
 
 IP, TID, TIME, ADDR, CALLCHAIN, CPU, BRANCH_STACK = 1, 2, 4, 8, 0x20, 0x80, 0x800
-REGS_USER, DATA_SRC, REGS_INTR, WEIGHT = 1 << 12, 1 << 15, 1 << 18, 1 << 14
+REGS_USER, STACK_USER, DATA_SRC, REGS_INTR, WEIGHT = 1 << 12, 1 << 13, 1 << 15, 1 << 18, 1 << 14
 DATA_PAGE_SIZE, CODE_PAGE_SIZE, WEIGHT_STRUCT = 1 << 22, 1 << 23, 1 << 24
 TYPE = IP | TID | TIME | CPU
 USER, KERNEL, HYPERVISOR, GUEST_KERNEL, GUEST_USER = 2, 1, 3, 4, 5  # of misc
@@ -35,7 +35,7 @@ def write(path, samples, more=0, kind=1, arch=None, **members):
     data = record(COMM, 0, struct.pack("<II", 10, 10) + name("prog") + tail)
     data += record(MMAP, USER, struct.pack("<IIQQQ", 10, 10, BASE, 0x1000, 0) + name("/bin/a") + tail) + b"".join(samples)
     attr = struct.pack("<IIQQQQQ", kind, 112, 0, 1, TYPE | more, 0, 1 << 18 | 1 << 8 | 1 << 9) + bytes(24)
-    attr += words(members.get("branch_sample_type", 0), members.get("sample_regs_user", 0), 0,
+    attr += words(members.get("branch_sample_type", 0), members.get("sample_regs_user", 0), members.get("sample_stack_user", 0),
                   members.get("sample_regs_intr", 0), 0)
     at = 104 + 8 + 128
     header = b"PERFILE2" + struct.pack("<8Q4Q", 104, 128, 112, 128, at, len(data), 0, 0, 1 << 6 if arch else 0, 0, 0, 0)

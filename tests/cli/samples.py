@@ -97,6 +97,17 @@ def test_chains_of_several_contexts():
         text_of(folder, path)
 
 
+def test_stacks_without_chains():
+    """Events that were recorded with a stack, and without chains: perf has none, JSON has what can be made of it."""
+    with Folder() as folder:
+        path = folder / "a.data"
+        stack = made.words(2, *range(0x1000, 0x1000 + 20), 16) + bytes(16) + made.words(16)
+        made.write(path, [made.sample(0, stack)], made.REGS_USER | made.STACK_USER, arch="x86_64", sample_regs_user=0xff0fff,
+                   sample_stack_user=16)
+        expect_same(text_of(folder, path).split()[-3:], ["400010", "[unknown]", "(/bin/a)"])
+        expect_in('"stack_end"', perfev("script", "-i", path, "--json").out)
+
+
 def test_branch_stacks():
     stacks = ([(1, 2, 0)], [(made.BASE + 16, made.BASE + 32, 1), (made.BASE + 48, made.BASE + 64, 2 | 4)],
               [(made.BASE + 16, made.BASE + 32, 1 | 5 << 4 | 3 << 20 | 1 << 24)], [])
@@ -106,6 +117,21 @@ def test_branch_stacks():
             made.write(path, [made.sample(i, made.words(len(stack), *index, *(n for branch in stack for n in branch)))
                               for i, stack in enumerate(stacks)], made.BRANCH_STACK, branch_sample_type=kinds)
             for fields in ("brstack,ip", "brstacksym,ip", "brstackoff,ip"):
+                text_of(folder, path, "-F", fields)
+
+
+def test_branches_between_user_and_kernel():
+    """The sample is of the one, and an end of a branch of the other; where the kernel is mapped, and where it is not said to be."""
+    kernel = 2**64 - 2**31 + 2**24
+    mapped = made.record(made.MMAP, made.KERNEL, struct.pack("<IIQQQ", 2**32 - 1, 0, kernel, 0x1000000, kernel) +
+                         made.name("[kernel.kallsyms]_text") + struct.pack("<IIQII", 10, 10, 10**9, 1, 0))
+    with Folder() as folder:
+        path = folder / "a.data"
+        for before in ([], [mapped]):
+            samples = [made.sample(i, made.words(1, made.BASE + 16, kernel + 32, 1), misc=misc, ip=ip)
+                       for i, (misc, ip) in enumerate(((made.USER, made.BASE + 16), (made.KERNEL, kernel + 32)))]
+            made.write(path, before + samples, made.BRANCH_STACK, branch_sample_type=1)
+            for fields in ("brstack,dso", "brstacksym,dso", "brstackoff,dso", "brstack,ip,sym,dso"):
                 text_of(folder, path, "-F", fields)
 
 
