@@ -117,7 +117,7 @@ static int go_on(struct perfev_feature_walk *w, const struct row *row)
 	struct byte_cursor c = cursor_at(w, LEVEL_OF(w)->at);
 	struct message_field f;
 
-	while (message_next(&c, &f)) {
+	while (row->number && message_next(&c, &f)) { /* a message that has no list is the innermost */
 		if (f.number != row->number || !f.is_bytes)
 			continue;
 		LEVEL_OF(w)->at = (size_t)(c.at - (const unsigned char *)w->section.data);

@@ -61,6 +61,8 @@ static inline bool message_next(struct byte_cursor *c, struct message_field *ret
 		return false;
 	key = message_number(c);
 	*ret = (struct message_field){.number = key >> 3, .is_bytes = (key & 7) == 2};
+	if (!ret->number) /* there is none */
+		c->bad = true;
 	switch (key & 7) {
 	case 0:
 		ret->value = message_number(c);

@@ -196,7 +196,40 @@ static void test_counts_that_lie(void **state)
 		}
 }
 
+/* No field of a message has the number 0: in messages that have no others in them it would look like one that is. */
+static void test_fields_without_a_number(void **state)
+{
+	static const struct {
+		uint32_t feature;
+		const char *fields;
+	} wrong[] = {
+		{PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND, "1:10 1:4 1:2 1:2 1:2 1:0"},
+		{PERFEV_FEATURE_SIMPLEPERF_ETM_BRANCH_LIST, "1:18 1:8 1:26 1:6 1:18 1:4 1:2 1:2 1:2 1:0"},
+		{PERFEV_FEATURE_SIMPLEPERF_DEBUG_UNWIND, "1:0 1:0"},
+	};
+	struct perfev_feature_walk w;
+	struct perfev_feature_field field;
+	size_t i;
+	int r;
+
+	(void)state;
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		const char *at;
+
+		memset(&bytes, 0, sizeof(bytes));
+		for (at = wrong[i].fields; *at; at += strcspn(at, " "), at += *at == ' ')
+			put_field(at);
+		perfev_feature_begin(&w, wrong[i].feature, (struct perfev_bytes){guard_put(&guard, bytes.data, bytes.size), bytes.size},
+				     false, 2);
+		while ((r = perfev_feature_next(&w, &field, &err)) > 0)
+			;
+		assert_int_equal(r, -EINVAL);
+		assert_says("does not fit");
+	}
+}
+
 static const struct CMUnitTest tests[] = {
+	cmocka_unit_test_setup_teardown(test_fields_without_a_number, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_each_section, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_cut, setup, teardown),
 	cmocka_unit_test_setup_teardown(test_counts_that_lie, setup, teardown),
