@@ -24,6 +24,9 @@ enum pt_result pt_next(struct pt *pt)
 	do {
 		r = perfev_pt_next(&pt->packets, &pt->packet, NULL);
 	} while (r > 0 && pt->packet.type == PERFEV_PT_PAD);
+	pt->work_left += (uint64_t)pt->packet.size * PT_WORK_BYTE;
+	if (pt->work_left > PT_WORK_MAX)
+		pt->work_left = PT_WORK_MAX;
 	if (r > 0)
 		return PT_AGAIN;
 	if (r == 0)

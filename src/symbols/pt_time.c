@@ -199,8 +199,9 @@ static void take_cyc(struct pt_time *time, uint64_t cycles)
 	double length = time->cycle_tsc > 0 ? time->cycle_tsc : time->ratio ? time->ratio_tsc : 0;
 
 	time->cycles += cycles;
-	if (time->cycle_from && length > 0)
-		set_now(time, time->cycle_from + (uint64_t)((double)time->cycles * length));
+	length *= (double)time->cycles;
+	if (time->cycle_from && length > 0 && length < (double)(UINT64_MAX - time->cycle_from) / 2) /* of damaged ones it is more */
+		set_now(time, time->cycle_from + (uint64_t)length);
 }
 
 void pt_time_take(struct pt_time *time, const struct perfev_pt_packet *packet, uint32_t before,
