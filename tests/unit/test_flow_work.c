@@ -251,12 +251,38 @@ static void test_cycles_that_cannot_be(void **state)
 	assert_int_equal(seen.last, 5000 + (uint64_t)(((1 << 30) + 1000) * (double)UINT32_MAX)); /* the last that can be */
 }
 
+/* A TSC that is earlier came behind cycles that were too long, and holds the time; when it went round the time goes on. */
+static void test_earlier_tsc(void **state)
+{
+	static const uint64_t tscs[][3] = {
+		{2000000, 1000000, 2000000},
+		{2000000, 3000000, 3000000},
+		{UINT64_C(0xfffffffffff000), 5000, UINT64_C(0x100000000001388)},
+		{UINT64_C(0xf0000000000000), UINT64_C(0x90000000000000), UINT64_C(0xf0000000000000)},
+	};
+	struct seen seen;
+	size_t i;
+
+	(void)state;
+	memset(code, 0x90, sizeof(code));
+	put_jump(10, "\x0f\x84", 6, 0);
+	for (i = 0; i < sizeof(tscs) / sizeof(tscs[0]); i++) {
+		begin();
+		put_tsc(tscs[i][0]);
+		put_bits(1, 1);
+		put_tsc(tscs[i][1]);
+		put_bits(1, 1);
+		seen = follow(NULL);
+		assert_int_equal(seen.last, tscs[i][2]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_far_away),	    cmocka_unit_test(test_many_jumps),
 		cmocka_unit_test(test_a_long_loop),	    cmocka_unit_test(test_begin_again),
-		cmocka_unit_test(test_cycles_that_cannot_be),
+		cmocka_unit_test(test_cycles_that_cannot_be), cmocka_unit_test(test_earlier_tsc),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
