@@ -419,7 +419,11 @@ static int pt_make(struct perfev_flow *flow, struct perfev_error *err)
 
 static void pt_free(struct perfev_flow *flow)
 {
-	free(flow->state);
+	struct pt *pt = flow->state;
+
+	if (pt)
+		free(pt->blocks);
+	free(pt);
 }
 
 static void pt_forget(struct perfev_flow *flow)
@@ -427,8 +431,26 @@ static void pt_forget(struct perfev_flow *flow)
 	struct pt *pt = flow->state;
 
 	pt->window_size = 0;
-	if (++pt->age == 0) /* went round */
-		memset(pt->blocks, 0, sizeof(pt->blocks));
+	if (++pt->age == 0 && pt->blocks) /* went round */
+		memset(pt->blocks, 0, pt->block_count * sizeof(*pt->blocks));
+}
+
+static int make_room(struct pt *pt, size_t trace_size)
+{
+	uint32_t count = PT_BLOCKS_LEAST;
+	struct pt_block *blocks;
+
+	while (count < trace_size && count < PT_BLOCKS)
+		count *= 2;
+	if (count <= pt->block_count)
+		return 0;
+	blocks = calloc(count, sizeof(*blocks));
+	if (!blocks)
+		return -1;
+	free(pt->blocks);
+	pt->blocks = blocks;
+	pt->block_count = count;
+	return 0;
 }
 
 /* Blocks are forgotten by their age: traces may be many and small, and then clearing them would be most of the work. */
@@ -436,9 +458,10 @@ static int pt_begin(struct perfev_flow *flow, struct perfev_error *err)
 {
 	struct pt *pt = flow->state;
 
-	(void)err;
 	memset(pt, 0, offsetof(struct pt, age));
 	pt_forget(flow);
+	if (make_room(pt, flow->trace.size) < 0)
+		return error_memory(err);
 	pt->flow = flow;
 	pt->is_64 = true; /* until a packet says otherwise */
 	pt->work_left = PT_WORK_MAX;

@@ -9,7 +9,8 @@
 
 #define PT_STACK  64  /* return addresses, as many as the CPU compresses */
 #define PT_WINDOW 128 /* bytes of code that are asked for at once */
-#define PT_BLOCKS 2048 /* that are remembered */
+#define PT_BLOCKS 2048 /* that are remembered, */
+#define PT_BLOCKS_LEAST 64 /* and of a small trace; powers of two */
 
 /* Work that a trace may make: instructions that are walked for the first time are one each. All together it is bounded by the
  * size of the trace, of which real ones have not a tenth: so none takes more than a few seconds per MB. */
@@ -111,8 +112,8 @@ struct pt {
 	uint32_t told_ratio;
 	struct pt_told told;
 	/* from here on it stays when another trace begins */
-	uint32_t age;
-	struct pt_block blocks[PT_BLOCKS]; /* by a hash of ip */
+	uint32_t age, block_count; /* of small traces fewer, as a recording may have thousands */
+	struct pt_block *blocks;   /* by a hash of ip */
 };
 
 /* pt_walk() - to the next branch, or to @to, if that is not 0

@@ -71,7 +71,7 @@ static void count(struct pt *pt, uint32_t instructions)
 
 static struct pt_block *block_of(struct pt *pt, uint64_t ip)
 {
-	return &pt->blocks[(ip ^ ip >> 11) % PT_BLOCKS];
+	return &pt->blocks[(ip ^ ip >> 11) & (pt->block_count - 1)];
 }
 
 static bool is_known(const struct pt *pt, const struct pt_block *block)
