@@ -88,11 +88,7 @@ static bool is_valid(enum script_kind kind, enum script_field field)
 {
 	if (field == FIELD_TRACE)
 		return kind == KIND_TRACEPOINT;
-	if (field == FIELD_BPF_OUTPUT)
-		return kind == KIND_SOFTWARE;
-	if (field == FIELD_SYNTH)
-		return kind == KIND_SYNTH;
-	return true;
+	return field != FIELD_BPF_OUTPUT || kind == KIND_SOFTWARE;
 }
 
 /* ---- -F ------------------------------------------------------------------------------------------------ */
@@ -223,6 +219,9 @@ static int check_pairs(const struct script_fields *fields, enum script_kind kind
 	return EXIT_FAILED;
 }
 
+/* Those that perf refuses of samples without them even when the recording has traces. */
+#define NEVER_MADE_UP (BIT(UREGS) | BIT(DATA_PAGE_SIZE) | BIT(CODE_PAGE_SIZE) | BIT(INS_LAT) | BIT(RETIRE_LAT))
+
 int script_fields_check(struct script_fields *fields, const char *event, const struct perf_event_attr *attr)
 {
 	enum script_kind kind = script_kind(attr);
@@ -233,7 +232,7 @@ int script_fields_check(struct script_fields *fields, const char *event, const s
 
 		if (!(fields->shown[kind] & bit) || !rows[i].needs || (attr->sample_type & rows[i].needs))
 			continue;
-		if (fields->with_traces && (fields->asked[kind] & bit))
+		if (fields->with_traces && (fields->asked[kind] & bit & ~NEVER_MADE_UP))
 			continue;
 		fields->shown[kind] &= ~bit;
 		if (!(fields->asked[kind] & bit))

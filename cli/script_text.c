@@ -591,6 +591,8 @@ int script_text(struct script *script, const struct script_sample *s, struct per
 {
 	int r;
 
+	if (!(script->fields.shown[s->event->kind] & ~BIT(FLAGS))) /* as with perf, flags alone are no line */
+		return 0;
 	put_start(script, s);
 	r = s->event->is_branches ? put_branch_event(script, s, err) : put_middle(script, s, err);
 	pen_char(script->pen, '\n');

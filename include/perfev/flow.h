@@ -72,7 +72,7 @@ enum perfev_flow_gap {
 	PERFEV_FLOW_GAP_NO_CODE,  /* the code is not known */
 	PERFEV_FLOW_GAP_MISMATCH, /* packets do not fit the code: it is other code */
 	PERFEV_FLOW_GAP_OVERFLOW, /* the CPU made more packets than it could store */
-	PERFEV_FLOW_GAP_LOOP,	  /* the code goes round without end: it is other code */
+	PERFEV_FLOW_GAP_LOOP,	  /* the code goes round, or on and on, without a packet that tells of it: it is other code */
 	PERFEV_FLOW_GAP_LOST,	  /* bytes of the trace are missing: who recorded it was too slow */
 	PERFEV_FLOW_GAP_MEMORY	  /* out of memory */
 };

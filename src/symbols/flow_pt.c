@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ static bool use_tnt(struct pt *pt)
 	bool taken = pt->tnt >> (pt->tnt_count - 1) & 1;
 
 	pt->tnt_count--;
+	pt->idle = 0;
 	pt->where = pt->tnt_count ? PT_TNT_MORE : PT_IN_SYNC;
 	return taken;
 }
@@ -372,6 +374,7 @@ static const struct {
 	[PT_MISMATCH] = {PERFEV_FLOW_GAP_MISMATCH, "the packets do not fit the code"},
 	[PT_OVERFLOW] = {PERFEV_FLOW_GAP_OVERFLOW, "packets were lost: the CPU made more than it could store"},
 	[PT_LOOP] = {PERFEV_FLOW_GAP_LOOP, "the code goes round without end: it is other code"},
+	[PT_TOO_MUCH] = {PERFEV_FLOW_GAP_LOOP, "a few packets lead over more code than there can be: it is other code"},
 };
 
 /* It has the time of the packets that were read; what is told next may be earlier. */
@@ -416,22 +419,11 @@ static int pt_make(struct perfev_flow *flow, struct perfev_error *err)
 
 static void pt_free(struct perfev_flow *flow)
 {
-	free(flow->state);
-}
-
-static int pt_begin(struct perfev_flow *flow, struct perfev_error *err)
-{
 	struct pt *pt = flow->state;
 
-	(void)err;
-	memset(pt, 0, sizeof(*pt));
-	pt->flow = flow;
-	pt->is_64 = true; /* until a packet says otherwise */
-	perfev_pt_begin(&pt->packets, 0);
-	perfev_pt_feed(&pt->packets, flow->trace);
-	pt_time_begin(&pt->time, &flow->opts);
-	flow->ended = flow->in_tx = false;
-	return 0;
+	if (pt)
+		free(pt->blocks);
+	free(pt);
 }
 
 static void pt_forget(struct perfev_flow *flow)
@@ -439,8 +431,45 @@ static void pt_forget(struct perfev_flow *flow)
 	struct pt *pt = flow->state;
 
 	pt->window_size = 0;
-	if (++pt->age == 0) /* went round */
-		memset(pt->blocks, 0, sizeof(pt->blocks));
+	if (++pt->age == 0 && pt->blocks) /* went round */
+		memset(pt->blocks, 0, pt->block_count * sizeof(*pt->blocks));
+}
+
+static int make_room(struct pt *pt, size_t trace_size)
+{
+	uint32_t count = PT_BLOCKS_LEAST;
+	struct pt_block *blocks;
+
+	while (count < trace_size && count < PT_BLOCKS)
+		count *= 2;
+	if (count <= pt->block_count)
+		return 0;
+	blocks = calloc(count, sizeof(*blocks));
+	if (!blocks)
+		return -1;
+	free(pt->blocks);
+	pt->blocks = blocks;
+	pt->block_count = count;
+	return 0;
+}
+
+/* Blocks are forgotten by their age: traces may be many and small, and then clearing them would be most of the work. */
+static int pt_begin(struct perfev_flow *flow, struct perfev_error *err)
+{
+	struct pt *pt = flow->state;
+
+	memset(pt, 0, offsetof(struct pt, age));
+	pt_forget(flow);
+	if (make_room(pt, flow->trace.size) < 0)
+		return error_memory(err);
+	pt->flow = flow;
+	pt->is_64 = true; /* until a packet says otherwise */
+	pt->work_left = PT_WORK_MAX;
+	perfev_pt_begin(&pt->packets, 0);
+	perfev_pt_feed(&pt->packets, flow->trace);
+	pt_time_begin(&pt->time, &flow->opts);
+	flow->ended = flow->in_tx = false;
+	return 0;
 }
 
 const struct flow_kind flow_pt = {pt_make, pt_free, pt_begin, pt_step, pt_forget};

@@ -9,7 +9,15 @@
 
 #define PT_STACK  64  /* return addresses, as many as the CPU compresses */
 #define PT_WINDOW 128 /* bytes of code that are asked for at once */
-#define PT_BLOCKS 2048 /* that are remembered */
+#define PT_BLOCKS 2048 /* that are remembered, */
+#define PT_BLOCKS_LEAST 64 /* and of a small trace; powers of two */
+
+/* Work that a trace may make: instructions that are walked for the first time are one each. All together it is bounded by the
+ * size of the trace, of which real ones have not a tenth: so none takes more than a few seconds per MB. */
+#define PT_WORK_MAX    (UINT64_C(1) << 22) /* so much at once, and at the beginning */
+#define PT_WORK_BYTE   512 /* more for each byte that is read */
+#define PT_WORK_FETCH  8   /* code is asked for */
+#define PT_WORK_BRANCH 2   /* a branch that needs no packet is told */
 
 /* Code without a branch, up to one: walked once, and then known. */
 struct pt_block {
@@ -33,7 +41,8 @@ enum pt_result {
 	PT_BAD_ORDER,
 	PT_MISMATCH,
 	PT_OVERFLOW,
-	PT_LOOP
+	PT_LOOP,
+	PT_TOO_MUCH
 };
 
 /* Where it is in the trace, and what it waits for. */
@@ -91,18 +100,20 @@ struct pt {
 	uint64_t stack[PT_STACK], return_to;
 	unsigned stack_at, stack_count;
 	struct x86_instruction instruction; /* the last one that was walked over */
-	uint64_t idle;			    /* instructions since a packet was read */
+	uint64_t idle;			    /* instructions since a packet, or a bit of one, was used */
+	uint64_t work_left;
 	uint32_t stuck, stuck_period, stuck_left; /* direct branches since something else; a place that should not come again */
 	uint64_t stuck_ip;
 	unsigned char window[PT_WINDOW]; /* code */
 	uint64_t window_ip;
 	size_t window_size;
-	struct pt_block blocks[PT_BLOCKS]; /* by a hash of ip */
-	uint32_t age;
 	struct pt_time time;
 	uint64_t sample_time, sample_instructions; /* of the state that is told */
 	uint32_t told_ratio;
 	struct pt_told told;
+	/* from here on it stays when another trace begins */
+	uint32_t age, block_count; /* of small traces fewer, as a recording may have thousands */
+	struct pt_block *blocks;   /* by a hash of ip */
 };
 
 /* pt_walk() - to the next branch, or to @to, if that is not 0

@@ -24,6 +24,9 @@ enum pt_result pt_next(struct pt *pt)
 	do {
 		r = perfev_pt_next(&pt->packets, &pt->packet, NULL);
 	} while (r > 0 && pt->packet.type == PERFEV_PT_PAD);
+	pt->work_left += (uint64_t)pt->packet.size * PT_WORK_BYTE;
+	if (pt->work_left > PT_WORK_MAX)
+		pt->work_left = PT_WORK_MAX;
 	if (r > 0)
 		return PT_AGAIN;
 	if (r == 0)
@@ -160,8 +163,6 @@ static enum pt_result read_psb(struct pt *pt)
 			break;
 		case PERFEV_PT_MODE_TSX:
 			pt->in_tx = pt->packet.as.tsx.in_tx;
-			break;
-		case PERFEV_PT_CYC: /* too early or late among the others */
 			break;
 		default:
 			if (pt_take_common(pt))

@@ -4,7 +4,8 @@
  * half does: here a walk ends there.
  *
  * Code that goes round without ever needing a packet is other code than what ran. It is noticed when a place comes again: one
- * that is looked out for, and given up for a later one after twice as many branches.
+ * that is looked out for, and given up for a later one after twice as many branches. And what few packets can make it walk is
+ * bounded: a trace, and code, may be made to be slow.
  */
 #include "flow_pt_base.h"
 
@@ -15,6 +16,14 @@
 #define LOOP_MAX 10000	    /* branches that need no packet in a row */
 
 /* ---- code --------------------------------------------------------------------------------------------------------- */
+
+static bool spend(struct pt *pt, uint64_t work)
+{
+	bool is_there = pt->work_left >= work;
+
+	pt->work_left -= is_there ? work : pt->work_left;
+	return is_there;
+}
 
 /* The window begins at pt->ip then. */
 static enum pt_result fetch(struct pt *pt)
@@ -40,8 +49,12 @@ static enum pt_result read_instruction(struct pt *pt)
 {
 	enum pt_result r;
 
+	if (!spend(pt, 1))
+		return PT_TOO_MUCH;
 	if (decode(pt))
 		return PT_AGAIN;
+	if (!spend(pt, PT_WORK_FETCH))
+		return PT_TOO_MUCH;
 	r = fetch(pt);
 	if (r != PT_AGAIN)
 		return r;
@@ -58,7 +71,7 @@ static void count(struct pt *pt, uint32_t instructions)
 
 static struct pt_block *block_of(struct pt *pt, uint64_t ip)
 {
-	return &pt->blocks[(ip ^ ip >> 11) % PT_BLOCKS];
+	return &pt->blocks[(ip ^ ip >> 11) & (pt->block_count - 1)];
 }
 
 static bool is_known(const struct pt *pt, const struct pt_block *block)
@@ -171,7 +184,7 @@ static bool is_stuck(struct pt *pt)
 static enum pt_result fail(struct pt *pt, enum pt_result r)
 {
 	pt->stuck = 0;
-	pt->where = r == PT_LOOP ? PT_RESYNC : PT_NO_IP;
+	pt->where = r == PT_LOOP || r == PT_TOO_MUCH ? PT_RESYNC : PT_NO_IP;
 	return r;
 }
 
@@ -193,6 +206,8 @@ enum pt_result pt_walk(struct pt *pt, uint64_t to)
 		pt->stuck = 0;
 		return PT_AGAIN;
 	}
+	if (!spend(pt, PT_WORK_BRANCH))
+		return fail(pt, PT_TOO_MUCH);
 	pt->told.from = pt->ip;
 	pt->ip += (uint64_t)(int64_t)(pt->instruction.size + pt->instruction.displacement);
 	pt->told.to = pt->ip;

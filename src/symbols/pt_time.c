@@ -5,7 +5,8 @@
  * TSC have in common; CYC packets count cycles, whose length follows from the next MTC that stands behind a CYC, or else from
  * the frequency of the last CBR.
  *
- * Invariant: now never goes back, but by a TSC packet that is much earlier, which is one that went round.
+ * Invariant: now never goes back. A TSC packet that is earlier is behind cycles that were taken for too long, or other packets: then
+ * it stays until the TSC is there; one that is earlier by more than half of what fits in a packet went round.
  */
 #include "pt_time.h"
 
@@ -13,7 +14,6 @@
 
 #define TOP	 (UINT64_C(0xff) << 56)
 #define ROUND	 (UINT64_C(1) << 56)
-#define SLIP	 0x10000 /* by so much a TSC may come too late, behind others */
 #define TOO_LONG 1.25	 /* times the length by CBR: no cycle is as long */
 
 void pt_time_begin(struct pt_time *time, const struct perfev_flow_opts *opts)
@@ -54,9 +54,7 @@ static void take_tsc(struct pt_time *time, uint64_t tsc)
 	}
 	tsc |= time->now & TOP;
 	time->tsc = tsc;
-	if (tsc < time->now && time->now - tsc < SLIP)
-		tsc = time->now;
-	if (tsc < time->now)
+	if (tsc < time->now && time->now - tsc > ROUND / 2)
 		time->tsc = tsc += ROUND;
 	set_now(time, tsc);
 }
@@ -199,8 +197,9 @@ static void take_cyc(struct pt_time *time, uint64_t cycles)
 	double length = time->cycle_tsc > 0 ? time->cycle_tsc : time->ratio ? time->ratio_tsc : 0;
 
 	time->cycles += cycles;
-	if (time->cycle_from && length > 0)
-		set_now(time, time->cycle_from + (uint64_t)((double)time->cycles * length));
+	length *= (double)time->cycles;
+	if (time->cycle_from && length > 0 && length < (double)(UINT64_MAX - time->cycle_from) / 2) /* of damaged ones it is more */
+		set_now(time, time->cycle_from + (uint64_t)length);
 }
 
 void pt_time_take(struct pt_time *time, const struct perfev_pt_packet *packet, uint32_t before,

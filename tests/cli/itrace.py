@@ -74,13 +74,17 @@ def test_the_text_of_perf():
         for how in ("", "-times", "-cpus", "-events"):
             path, _ = made(folder, "--write" + how)
             for options in ([], ["--itrace"], ["--itrace=b", "--ns"], ["--itrace=be", "-F", "+flags"], ["--itrace=cr"], ["--itrace=xwp"],
-                            ["-F", "+pid,-cpu"], ["-F", "ip,flags"], ["--no-itrace"]):
+                            ["-F", "+pid,-cpu"], ["-F", "ip,flags"], ["--itrace=bp", "-F", "+synth"], ["-F", "hw:-synth"],
+                            ["--itrace=bp", "-F", "synth"], ["-F", "flags"], ["--itrace=b", "-F", "trace"], ["--no-itrace"]):
                 if how == "-events" and options == ["-F", "ip,flags"]:
                     continue  # perf has flags of what is no branch: those of the last branch
                 count, different = differences(path, *options)
                 if how == "-events":  # of a PWRE that stands alone perf prints what the one before had
-                    different = [(a, b) for a, b in different if " pwre: " not in a]
+                    different = [(a, b) for a, b in different if " pwre: " not in a and not re.match(r" hw: \d cstate", a)]
                 expect(not different, f"{how} {options}: {different[:1]}")
+                if options[-1:] in (["flags"], ["trace"]):  # alone they are no line
+                    expect(count == 0, f"{how} {options}: {count}")
+                    continue
                 expect(count > 500 or options == ["--no-itrace"] or (options == ["--itrace=xwp"] and how != "-events"), f"{how} {options}: {count}")
 
 
@@ -210,6 +214,10 @@ def test_filters_and_refusals():
             expect(done.out == "" and "has no sample that is asked for" in done.err, says)
         expect(len(follow(path, "--itrace=bp", "--event", "psb")) > 15, "only those")
         expect(len(follow(path, "--itrace=b", "--comm", "branches", "--ns")) > len(truth), "of this program")
+        for field in ("uregs", "data_page_size", "code_page_size", "ins_lat"):  # perf refuses those too
+            done = perfev("script", "-i", path, "-F", "+" + field)
+            expect_code(done, 1)
+            expect_in(f"cannot print {field} of intel_pt//u: its samples were recorded without it", done.err)
         for options, says in ((["--itrace=i"], "not 'i'"), (["--itrace", "--no-itrace"], "give one")):
             done = perfev("script", "-i", path, *options)
             expect_code(done, 2)
