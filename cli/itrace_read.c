@@ -42,7 +42,8 @@ static struct stream *stream_of(struct itrace *it, const struct perfev_auxtrace 
 	streams[it->stream_count].idx = piece->idx;
 	streams[it->stream_count].tid = piece->tid;
 	streams[it->stream_count].cpu = (int32_t)piece->cpu;
-	streams[it->stream_count].task.pid = streams[it->stream_count].task.tid = (int32_t)piece->tid;
+	streams[it->stream_count].task.tid = (int32_t)piece->tid;
+	streams[it->stream_count].task.pid = -1; /* until a record tells it */
 	return &streams[it->stream_count++];
 }
 
