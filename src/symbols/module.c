@@ -91,6 +91,8 @@ int module_open_image(struct module *module)
 {
 	char path[SEARCH_PATH];
 
+	if (module->has_elf) /* by an earlier call */
+		return 1;
 	module->has_elf = search_kernel(&module->search, &module->elf, path, has_symtab);
 	if (!module->has_elf)
 		return 0;
