@@ -89,8 +89,9 @@ static int count_records(struct perfev_reader *reader, struct counts *counts, st
 		if (!count)
 			break;
 		count->count++;
-		if ((++n & 0xffff) == 0) {
+		if ((++n & 0x3f) == 0) /* with records of 64 KiB, that is 4 MiB */
 			perfev_reader_release(reader);
+		if ((n & 0xffff) == 0) {
 			perfev_reader_describe(reader, &info);
 			progress_at(&progress, info.position, info.size);
 		}

@@ -147,8 +147,8 @@ static int dump_all(struct perfev_reader *reader, bool json, struct pen *pen, ch
 				pen_flush(pen);
 			trace_text(trace, &record, layout);
 		}
-		if ((++n & 0xfff) == 0)
-			perfev_reader_release(reader);
+		n++;
+		perfev_reader_release(reader);
 	}
 	pen_flush(pen);
 	return r;

@@ -107,8 +107,7 @@ static int read_traces(struct itrace *it, struct perfev_error *err)
 
 	while (r == 0 && (r = perfev_reader_next(it->reader, &record, err)) > 0) {
 		r = take_trace(it, &record, err);
-		if (record.type == PERFEV_RECORD_FINISHED_ROUND)
-			perfev_reader_release(it->reader);
+		perfev_reader_release(it->reader);
 	}
 	return r;
 }

@@ -6,8 +6,10 @@ import pathlib
 import re
 import shutil
 import struct
+import sys
 
-from cli import BURN, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_same, perfev, stats
+import made
+from cli import BURN, PERFEV, Folder, Skip, expect, expect_code, expect_in, expect_same, perfev, run, stats
 
 LINE = re.compile(r"0x[0-9a-f]{8,} +(\d+)  ([A-Z0-9_]+|\d+) misc=0x[0-9a-f]+(.*)")
 
@@ -328,3 +330,23 @@ def test_packets_of_a_recording():
     traces = [record["trace"] for record in records if "trace" in record]
     expect([sum(packet["size"] for packet in trace) for trace in traces] == [12240, 137728], f"{len(traces)}")
     expect(all("text" in packet for trace in traces for packet in trace), "errors")
+
+
+# A process of its own: what its parent has counts as a child's.
+MEASURE = """import os, subprocess, sys
+_, status, used = os.wait4(subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL).pid, 0)
+print(status, used.ru_maxrss)"""
+
+
+def test_memory_of_long_records():
+    """Pages that were walked leave memory, however few the records are that fill them."""
+    if b"__asan_init" in pathlib.Path(PERFEV).read_bytes():
+        raise Skip("the memory of a sanitizer is its own")
+    with Folder() as folder:
+        path = folder / "long.data"
+        chain = made.words(7000, *range(0x400000, 0x400000 + 7000))
+        made.write(path, [made.sample(i, chain) for i in range(1000)], more=made.CALLCHAIN)
+        for words in (["dump", "--stats"], ["dump"]):
+            done = run(sys.executable, "-c", MEASURE, PERFEV, *words, "-i", path)
+            status, size = map(int, done.out.split())
+            expect(status == 0 and size < 32 * 1024, f"{words}: ended with {status}, {size} KB of a file of 56 MB")
