@@ -65,7 +65,7 @@ bool feature_message_begin(struct perfev_feature_walk *w)
 	return is_message;
 }
 
-static void keep_text(struct perfev_feature_walk *w, struct perfev_bytes from)
+void feature_keep_text(struct perfev_feature_walk *w, struct perfev_bytes from)
 {
 	size_t size = from.size < sizeof(w->file.text) ? from.size : sizeof(w->file.text) - 1;
 
@@ -105,7 +105,7 @@ static int take_row(struct perfev_feature_walk *w, const struct row *row, struct
 	ret->name = row->name;
 	ret->kind = row->kind == TEXT ? PERFEV_FEATURE_TEXT : row->kind == BYTES ? PERFEV_FEATURE_BYTES : PERFEV_FEATURE_NUMBER;
 	if (row->kind == TEXT)
-		keep_text(w, bytes);
+		feature_keep_text(w, bytes);
 	ret->text = w->file.text;
 	ret->bytes = bytes;
 	return c.bad || bad ? -EINVAL : found;

@@ -264,15 +264,6 @@ static bool take_build_id(struct perfev_feature_walk *w)
 	return true;
 }
 
-static void keep_text(struct perfev_feature_walk *w, struct perfev_bytes from)
-{
-	size_t size = from.size < sizeof(w->file.text) ? from.size : sizeof(w->file.text) - 1;
-
-	if (size)
-		memcpy(w->file.text, from.data, size);
-	w->file.text[size] = 0;
-}
-
 static bool take_file(struct perfev_feature_walk *w)
 {
 	struct perfev_recorded_file file;
@@ -281,7 +272,7 @@ static bool take_file(struct perfev_feature_walk *w)
 	if (perfev_feature_file(&file, w->section, w->feature, w->swapped, &position, NULL) <= 0)
 		return false;
 	w->position = position;
-	keep_text(w, file.path);
+	feature_keep_text(w, file.path);
 	w->file.kind = file.kind;
 	w->file.min_address = file.min_address;
 	w->file.offset = file.offset;
@@ -303,7 +294,7 @@ static bool take_file_symbol(struct perfev_feature_walk *w, uint64_t *address)
 		return false;
 	*address = symbol.address;
 	w->file.symbol_size = symbol.size;
-	keep_text(w, symbol.name);
+	feature_keep_text(w, symbol.name);
 	return true;
 }
 
