@@ -2,6 +2,8 @@
 /* Profiles of many stacks: trees, tables and folded lines agree on every sum, in whatever pieces stacks are added. */
 #include "profiles.h"
 
+#include <errno.h>
+
 static uint64_t seed = UINT64_C(0x2545f4914f6cdd1d);
 
 static uint32_t random_below(uint32_t limit)
