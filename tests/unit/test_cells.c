@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Painting ranges: the same as one address after the other, for few and many, near and far, nested and any ranges. */
+#include "bytes.h"
 #include "test.h"
 
 #include "symbols/cells.h"
 
 static uint64_t seed = UINT64_C(0x2545f4914f6cdd1d);
-
-static uint32_t random_below(uint32_t limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)((seed >> 16) % limit);
-}
 
 #define SPAN 600
 #define MOST 400
@@ -25,7 +18,7 @@ static void make_places(uint64_t *places, int kind)
 
 	for (i = 0; i <= SPAN; i++) {
 		places[i] = at;
-		at += kind == 0 ? 1 : kind == 1 ? 1 + random_below(1 << 16) : 1 + (uint64_t)random_below(1u << 31) * (1 << 20);
+		at += kind == 0 ? 1 : kind == 1 ? 1 + random_below(&seed, 1 << 16) : 1 + (uint64_t)random_below(&seed, 1u << 31) * (1 << 20);
 	}
 }
 
@@ -64,18 +57,18 @@ static void test_painting(void **state)
 	(void)state;
 	for (round = 0; round < 300; round++) {
 		make_places(places, round % 3);
-		count = round < 100 ? (size_t)round % 16 : random_below(MOST);
+		count = round < 100 ? (size_t)round % 16 : random_below(&seed, MOST);
 		for (i = 0; i < count; i++) {
-			uint32_t first = random_below(SPAN), length = random_below(round % 2 ? 20 : SPAN - first);
+			uint32_t first = random_below(&seed, SPAN), length = random_below(&seed, round % 2 ? 20 : SPAN - first);
 
-			if (i && random_below(2)) { /* inside of the one before */
-				first = (uint32_t)(ranges[i - 1].reserved + random_below(8));
-				length = random_below(8);
+			if (i && random_below(&seed, 2)) { /* inside of the one before */
+				first = (uint32_t)(ranges[i - 1].reserved + random_below(&seed, 8));
+				length = random_below(&seed, 8);
 			}
 			first = first < SPAN ? first : SPAN - 1;
 			ranges[i].start = places[first];
 			ranges[i].end = places[first + length < SPAN ? first + length : SPAN];
-			ranges[i].owner = 1 + random_below(30);
+			ranges[i].owner = 1 + random_below(&seed, 30);
 			ranges[i].reserved = first;
 		}
 		expect_painted(ranges, count, places);

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Values that are passed over by steps: of each form, in any order, in units of all sizes, and cut. */
+#include "bytes.h"
 #include "test.h"
 
 #include "symbols/dwarf_skip.h"
 
 static uint64_t seed = UINT64_C(0x2545f4914f6cdd1d);
-
-static uint32_t random_below(uint32_t limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)((seed >> 16) % limit);
-}
 
 static const struct form {
 	uint32_t form;
@@ -44,7 +37,7 @@ static void expect_passed(struct dwarf_sizes sizes, size_t count)
 	int n;
 
 	for (i = 0; i < count; i++) {
-		const struct form *f = &forms[random_below(FORMS)];
+		const struct form *f = &forms[random_below(&seed, FORMS)];
 		size_t length = f->bytes == -1 ? sizes.address : f->bytes == -2 ? sizes.offset : (size_t)f->bytes;
 
 		if (f->form == 0x10 && sizes.version < 3)
@@ -74,7 +67,7 @@ static void test_steps(void **state)
 
 	(void)state;
 	for (i = 0; i < 4000; i++)
-		expect_passed(sizes[i % 4], random_below(SPECS + 1));
+		expect_passed(sizes[i % 4], random_below(&seed, SPECS + 1));
 	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
 		spec.form = unknown[i];
 		assert_int_equal(dwarf_steps(&step, &spec, 1, sizes[0]), -1);

@@ -2,6 +2,7 @@
 /* Events as text: whatever the attr is, either its text gives it back, or it is refused; and what text can say
  * is never refused. */
 #include "test.h"
+#include "bytes.h"
 #include "machine.h"
 
 #include "capture/event.h"
@@ -30,10 +31,7 @@ static uint64_t seed = 88172645463325252u;
 
 static uint64_t next(void)
 {
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return seed >> 3;
+	return next_random(&seed) >> 3;
 }
 
 static uint64_t below(uint64_t limit)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Profiles of many stacks: trees, tables and folded lines agree on every sum, in whatever pieces stacks are added. */
+#include "bytes.h"
 #include "profiles.h"
 
 #include <errno.h>
 
 static uint64_t seed = UINT64_C(0x2545f4914f6cdd1d);
-
-static uint32_t random_below(uint32_t limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)((seed >> 16) % limit);
-}
 
 /* ---- many at once -------------------------------------------------------------------------------------------- */
 
@@ -89,7 +82,7 @@ static void test_top(void **state)
 	for (i = 0; i < 300; i++) {
 		uint32_t f = frame(names[i % 4], i % 8 < 4 ? "m" : "n", i, (uint32_t)(i % 3 == 0));
 
-		for (k = random_below(4) + 1; k; k--)
+		for (k = random_below(&seed, 4) + 1; k; k--)
 			add(0, UINT32_MAX, 1, 1, &f);
 	}
 	assert_works(perfev_profile_functions(profile, 0, &all, &count, &err));
@@ -122,13 +115,13 @@ static void test_all_together(void **state)
 	assert_works(perfev_profile_new(&other, &err));
 	same_numbers(other, numbers, comms);
 	for (i = 0; i < MANY; i++) {
-		stacks[i] = (struct perfev_profile_stack){frames[i], random_below(DEEPEST + 1), random_below(100),
-							 random_below(8) == 0, random_below(4) ? comms[random_below(4)] : UINT32_MAX};
+		stacks[i] = (struct perfev_profile_stack){frames[i], random_below(&seed, DEEPEST + 1), random_below(&seed, 100),
+							 random_below(&seed, 8) == 0, random_below(&seed, 4) ? comms[random_below(&seed, 4)] : UINT32_MAX};
 		for (k = 0; k < stacks[i].count; k++)
-			frames[i][k] = numbers[random_below(i < MANY / 2 ? 4 : 40)];
+			frames[i][k] = numbers[random_below(&seed, i < MANY / 2 ? 4 : 40)];
 	}
 	for (i = 0; i < MANY; i += n) {
-		n = random_below(4) ? random_below(100) : random_below(3);
+		n = random_below(&seed, 4) ? random_below(&seed, 100) : random_below(&seed, 3);
 		n = n < MANY - i ? n : MANY - i;
 		for (k = 0; k < n; k++)
 			assert_works(perfev_profile_add(profile, &stacks[i + k], &err));
@@ -156,10 +149,10 @@ static void test_flat(void **state)
 	same_numbers(other, numbers, comms);
 	perfev_profile_set_flat(other);
 	for (i = 0; i < 100; i++) {
-		stacks[i] = (struct perfev_profile_stack){frames[i], random_below(DEEPEST + 1), random_below(100),
-							 random_below(8) == 0, random_below(4) ? comms[random_below(4)] : UINT32_MAX};
+		stacks[i] = (struct perfev_profile_stack){frames[i], random_below(&seed, DEEPEST + 1), random_below(&seed, 100),
+							 random_below(&seed, 8) == 0, random_below(&seed, 4) ? comms[random_below(&seed, 4)] : UINT32_MAX};
 		for (k = 0; k < stacks[i].count; k++)
-			frames[i][k] = numbers[random_below(i < 50 ? 4 : 40)];
+			frames[i][k] = numbers[random_below(&seed, i < 50 ? 4 : 40)];
 	}
 	assert_works(perfev_profile_add_all(profile, stacks, 100, &err));
 	assert_works(perfev_profile_add_all(other, stacks, 100, &err));
@@ -211,12 +204,12 @@ static void test_sums(void **state)
 		frames[i] = frame(i % 7 ? name : NULL, i % 3 ? "m" : "n", i, i % 2);
 	}
 	for (i = 0; i < 20000; i++) {
-		uint32_t event = random_below(3), depth = random_below(12), k;
-		uint64_t weight = random_below(1000);
+		uint32_t event = random_below(&seed, 3), depth = random_below(&seed, 12), k;
+		uint64_t weight = random_below(&seed, 1000);
 
 		for (k = 0; k < depth; k++)
-			stack[k] = frames[random_below(40)];
-		add(event, random_below(4) ? comm[random_below(3)] : UINT32_MAX, weight, depth, stack);
+			stack[k] = frames[random_below(&seed, 40)];
+		add(event, random_below(&seed, 4) ? comm[random_below(&seed, 3)] : UINT32_MAX, weight, depth, stack);
 		samples[event]++;
 		weights[event] += weight;
 	}
@@ -259,11 +252,11 @@ static void test_table(void **state)
 		frames[i] = frame(name, "m", i, 0);
 	}
 	for (i = 0; i < 5000; i++) {
-		uint32_t depth = 1 + random_below(5);
+		uint32_t depth = 1 + random_below(&seed, 5);
 		unsigned seen = 0;
 
 		for (k = 0; k < depth; k++) {
-			uint32_t which = random_below(10);
+			uint32_t which = random_below(&seed, 10);
 
 			stack[k] = frames[which];
 			if (!(seen >> which & 1)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Address spaces: a new mapping cuts what it overlaps, wherever it lies; children share their parent's
  * until one of them changes; exec begins anew. Compared with a map of single bytes. */
+#include "bytes.h"
 #include "test.h"
 
 #include "symbols/space.h"
@@ -8,14 +9,6 @@
 #define SPACE 64
 
 static uint64_t seed = 88172645463325252u;
-
-static uint32_t random_below(uint32_t limit)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (uint32_t)((seed >> 16) % limit);
-}
 
 /* Modules are told apart by number here. */
 static uint32_t number_of(const struct mapping *mapping)
@@ -125,8 +118,8 @@ static void test_against_single_bytes(void **state)
 	memset(bytes, 0, sizeof(bytes));
 	process = spaces_get(&spaces, 1);
 	for (i = 1; i < 5000; i++) {
-		uint32_t start = random_below(SPACE), end = start + 1 + random_below(SPACE - start);
-		uint64_t offset = random_below(1000);
+		uint32_t start = random_below(&seed, SPACE), end = start + 1 + random_below(&seed, SPACE - start);
+		uint64_t offset = random_below(&seed, 1000);
 
 		if (i % 500 == 0) {
 			space_exec(&spaces, process);
