@@ -97,7 +97,8 @@ static int unpack_by_libz(void *to, size_t size, const struct source *from)
 /* libdeflate is twice as fast, where it is installed. */
 static int unpack_gzip(void *to, size_t size, const struct source *from)
 {
-	void *(*make)(void), (*drop)(void *), *state;
+	void *(*make)(void), *state;
+	void (*drop)(void *);
 	int (*decompress)(void *, const void *, size_t, void *, size_t, size_t *), r;
 	void *library = library_open("libdeflate.so.0");
 
